@@ -1,0 +1,1 @@
+"""Parley: a Discord bot whose conversations are durable sessions."""

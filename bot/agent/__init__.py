@@ -1,0 +1,1 @@
+"""The agent: what to do next, asked of the log."""

@@ -1,0 +1,1 @@
+"""Sessions: what one is, and where they live."""

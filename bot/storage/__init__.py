@@ -1,0 +1,1 @@
+"""Databases: connections, the writer, migrations."""
