@@ -115,6 +115,15 @@ class Session:
         """Return the events from the start of the oldest open turn on."""
         return self.since(self.open_turns[0].seq) if self.open_turns else ()
 
+    def is_open(self, turn_id: str) -> bool:
+        """Return whether a turn has no end yet."""
+        return any(turn.turn_id == turn_id for turn in self.open_turns)
+
+    def turn(self, turn_id: str) -> Sequence[RecordedEvent]:
+        """Return the window's events of one turn; costs O(what came since it began)."""
+        start = next((t.seq for t in self.open_turns if t.turn_id == turn_id), 0)
+        return [event for event in self.since(start) if event.turn_id == turn_id]
+
     # -- appending ---------------------------------------------------------------------------------
 
     def append(self, *events: RecordedEvent) -> Sequence[RecordedEvent]:
@@ -216,3 +225,14 @@ class Session:
         """Take events that a store has read: the window, oldest first, all of them stored."""
         self._events = list(events)
         self._stored_seq = self.last_seq
+
+    def adopt(self, stored: Session) -> None:
+        """Become what a store holds, in place; of the state, keep what was changed here since."""
+        if stored is self:
+            return
+        self.user_id, self.created_at = stored.user_id, stored.created_at
+        self.updated_at, self.version = stored.updated_at, stored.version
+        self.open_turns, self.window_from = stored.open_turns, stored.window_from
+        self.last_seq = stored.last_seq
+        self.load(stored.events)
+        self.state.rebase(stored.state)

@@ -20,6 +20,7 @@ class State(MutableMapping[str, Any]):
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         self._values: dict[str, Any] = {}
+        self._saved: dict[str, str] = {}
         self.update(values or {})
 
     def __getitem__(self, key: str) -> Any:
@@ -46,6 +47,23 @@ class State(MutableMapping[str, Any]):
     def encoded(self) -> dict[str, str]:
         """Return the JSON text of each value, every one checked anew."""
         return {key: encode_value(key, value) for key, value in self._values.items()}
+
+    def mark_saved(self, encoded: dict[str, str]) -> None:
+        """Note what a store holds now."""
+        self._saved = encoded
+
+    def changes(self) -> tuple[dict[str, Any], set[str]]:
+        """Return the values that no save has stored yet, and the names taken away since."""
+        now = self.encoded()
+        changed = {k: self._values[k] for k, text in now.items() if self._saved.get(k) != text}
+        return changed, self._saved.keys() - now.keys()
+
+    def rebase(self, stored: State) -> None:
+        """Take what a store holds, and keep the changes made here since the last save."""
+        changed, removed = self.changes()
+        self._saved = stored.encoded()
+        kept = {k: v for k, v in stored.items() if k not in removed}
+        self._values = kept | changed
 
 
 def encode_value(key: str, value: Any) -> str:
