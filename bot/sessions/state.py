@@ -43,9 +43,22 @@ class State(MutableMapping[str, Any]):
     def __repr__(self) -> str:
         return f"State({self._values!r})"
 
-    def encoded(self) -> dict[str, str]:
-        """Return the JSON text of each value, every one checked anew."""
-        return {key: encode_value(key, value) for key, value in self._values.items()}
+    def to_json(self) -> str:
+        """Return the JSON text of all values, every one checked anew."""
+        pairs = [f"{json.dumps(k)}:{encode_value(k, v)}" for k, v in self._values.items()]
+        return f"{{{','.join(pairs)}}}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a deep copy of all values, every one checked anew."""
+        copy: dict[str, Any] = json.loads(self.to_json())
+        return copy
+
+    @classmethod
+    def from_json(cls, text: str) -> State:
+        """Return the state of a text that `to_json` made, unchecked."""
+        state = cls()
+        state._values = json.loads(text)
+        return state
 
 
 def encode_value(key: str, value: Any) -> str:
