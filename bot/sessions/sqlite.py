@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bot.errors import (
     SessionConflictError,
@@ -27,13 +27,12 @@ from bot.sessions.store import (
     refuse,
 )
 from bot.sessions.turns import turns_from
-from bot.storage import Database
+from bot.storage import Database, Row
 
 if TYPE_CHECKING:
     from bot.storage import Connection
 
 T = TypeVar("T")
-Row = tuple[Any, ...]
 
 _INSERT_SESSION = """
     INSERT INTO sessions
@@ -174,7 +173,7 @@ class SQLiteSessionManager(SessionStore):
         Sessions updated at the very time at which a page ends are all on it.
         """
         values = {"user": user_id, "limit": limit, "before": _time(before) if before else _FOREVER}
-        rows = await self._rows(_SELECT_PAGE, values)
+        rows = await self.database.fetch(_SELECT_PAGE, values)
         return [
             SessionInfo(
                 session_id=session_id,
@@ -188,7 +187,7 @@ class SQLiteSessionManager(SessionStore):
 
     async def open_sessions(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
         """Return ids of sessions with open turns, in the order of ids, those after `after`."""
-        rows = await self._rows(
+        rows = await self.database.fetch(
             "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"
             " ORDER BY session_id LIMIT ?",
             (after, limit),
@@ -216,13 +215,8 @@ class SQLiteSessionManager(SessionStore):
     async def delete(self, session_id: str) -> bool:
         """Forget a session and its log; return whether there was one."""
         self._kept.drop(session_id)
-        return await self.database.write(
-            lambda connection: bool(
-                connection.execute(
-                    "DELETE FROM sessions WHERE session_id = ?", (session_id,)
-                ).rowcount
-            )
-        )
+        sql = "DELETE FROM sessions WHERE session_id = ?"
+        return await self.database.execute(sql, (session_id,)) == 1
 
     # -- blobs -------------------------------------------------------------------------------------
 
@@ -238,13 +232,8 @@ class SQLiteSessionManager(SessionStore):
 
     async def get_blob(self, sha256: str) -> bytes | None:
         """Return stored bytes, or `None`."""
-        rows = await self._rows("SELECT data FROM blobs WHERE sha256 = ?", (sha256,))
+        rows = await self.database.fetch("SELECT data FROM blobs WHERE sha256 = ?", (sha256,))
         return rows[0][0] if rows else None
-
-    async def _rows(self, sql: str, values: Any) -> list[Row]:
-        return await self.database.read(
-            lambda connection: connection.execute(sql, values).fetchall()
-        )
 
     async def _read(self, job: Callable[[Connection], T]) -> T:
         try:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.errors import StorageError
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from bot.storage.connection import Lane
 
 T = TypeVar("T")
+Row = tuple[Any, ...]
+Values = Sequence[Any] | Mapping[str, Any]
 
 
 class Database:
@@ -56,6 +58,16 @@ class Database:
         """
         _, reader = self._lanes or await self._open()
         return await reader.run(job)
+
+    async def fetch(self, sql: str, values: Values = ()) -> list[Row]:
+        """Read the rows of one query."""
+        return await self.read(lambda connection: connection.execute(sql, values).fetchall())
+
+    async def execute(self, sql: str, *rows: Values) -> int:
+        """Run one statement for each row of values, in one write; return how many rows changed."""
+        return await self.write(
+            lambda connection: sum(connection.execute(sql, row).rowcount for row in rows)
+        )
 
     async def open(self) -> None:
         """Open the database now."""
