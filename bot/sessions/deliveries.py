@@ -108,10 +108,9 @@ class DeliveryStore:
         await self._database.execute(_DELIVERED_TO, (session_id, seq))
 
     async def behind(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
-        """Return ids of sessions that show less than was recorded: those after `after`, in order."""
+        """Return ids of sessions that show less than was recorded, in order, after `after`."""
         return [row[0] for row in await self._database.fetch(_BEHIND, (after, limit))]
 
 
 def _delivery(row: Row) -> Delivery:
-    *values, final = row
-    return Delivery(*values, bool(final))
+    return Delivery(*(*row[:-1], bool(row[-1])))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -25,6 +26,7 @@ from bot.storage.migrations import migrate
 T = TypeVar("T")
 
 BUSY_SECONDS = 10.0
+_ATTEMPTS = 200
 
 
 class Job(Generic[T]):
@@ -185,7 +187,16 @@ def prepare_reader(connection: sqlite3.Connection) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
+    # Two that make a file at once find it locked without SQLite's own waiting for it.
+    for attempt in range(_ATTEMPTS):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(BUSY_SECONDS / _ATTEMPTS)
+        else:
+            return
 
 
 def _storage_error(path: Path, exc: sqlite3.Error) -> StorageError:
