@@ -65,8 +65,8 @@ class Loop:
         """
         if recovering:
             await self._resume()
-        for event in self._news():
-            yield event
+        for recorded in self._news():
+            yield recorded
         while (step := await self._next()) is not None:
             self._begin(step.turn_id)
             failure = None
@@ -78,8 +78,8 @@ class Loop:
                 await self._end(stopped(step.turn_id))
             except Exception as exc:  # noqa: BLE001 - the turn fails, and that is told
                 failure = await self._fail(exc)
-            for event in self._news():
-                yield event
+            for recorded in self._news():
+                yield recorded
             if failure is not None:
                 yield failure.event(step.turn_id)
 
