@@ -83,7 +83,7 @@ class Assembler:
 
     def _choice(self, choice: Mapping[str, Any]) -> Iterator[TextDelta | ReasoningDelta]:
         self._began = True
-        delta = choice.get("delta")
+        delta = choice.get("delta", choice.get("message"))
         if isinstance(delta, dict):
             yield from self._delta(delta)
         reason = choice.get("finish_reason")

@@ -63,6 +63,8 @@ class EventReader:
             line = line.rstrip(b"\r\n")
             if line.startswith(b"data:"):
                 self._add(line[5:].strip(), chunks)
+            elif line.startswith(b"{"):  # an error, or a whole answer, that is no stream
+                self._add(line, chunks)
             elif not line and self._data:
                 raise _malformed("data that is no JSON object")
         return chunks
@@ -70,6 +72,7 @@ class EventReader:
     def _add(self, data: bytes, chunks: list[dict[str, Any] | None]) -> None:
         if data == b"[DONE]":
             chunks.append(DONE)
+        if data in (b"[DONE]", b""):
             return
         self._data.append(data)
         self._data_size += len(data)
