@@ -121,7 +121,7 @@ async def _record_answer(
         text=text,
         tool_calls=answer.tool_calls,
         usage=answer.usage,
-        model=answer.model or parts.model.model,
+        model=parts.model.model,
         finish_reason=answer.finish_reason,
         extra=answer.extra,
     )
