@@ -43,9 +43,29 @@ class State(MutableMapping[str, Any]):
     def __repr__(self) -> str:
         return f"State({self._values!r})"
 
-    def encoded(self) -> dict[str, str]:
-        """Return the JSON text of each value, every one checked anew."""
-        return {key: encode_value(key, value) for key, value in self._values.items()}
+    def to_json(self) -> str:
+        """Return the JSON text of all values, every one checked anew."""
+        pairs = [f"{json.dumps(k)}:{encode_value(k, v)}" for k, v in self._values.items()]
+        return f"{{{','.join(pairs)}}}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a deep copy of all values, every one checked anew."""
+        copy: dict[str, Any] = json.loads(self.to_json())
+        return copy
+
+    @classmethod
+    def from_json(cls, text: str) -> State:
+        """Return the state of a text that `to_json` made, unchecked."""
+        state = cls()
+        state._values = json.loads(text)
+        return state
+
+    def rebase(self, base: str, stored: State) -> None:
+        """Take what a store holds, and keep what was changed here since `base`, a JSON text."""
+        before = json.loads(base) if base else {}
+        changed = {k: v for k, v in self.items() if k not in before or before[k] != v}
+        kept = {k: v for k, v in stored.items() if k in self or k not in before}
+        self._values = kept | changed
 
 
 def encode_value(key: str, value: Any) -> str:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NoReturn
 
-from bot.events import ApprovalDecidedEvent, ApprovalRequestedEvent, RecordedEvent
+from bot.errors import DuplicateMessageError, SessionConflictError
+from bot.events import (
+    ApprovalDecidedEvent,
+    ApprovalRequestedEvent,
+    RecordedEvent,
+    UserMessageEvent,
+)
 from bot.sessions.manager import SessionManager
 from bot.sessions.session import Session
 
@@ -107,3 +114,31 @@ class SessionStore(SessionManager):
     @abstractmethod
     async def get_blob(self, sha256: str) -> bytes | None:
         """Return stored bytes, or `None`."""
+
+
+def refuse(session_id: str, event: RecordedEvent) -> NoReturn:
+    """Refuse an event whose natural key is in the store already.
+
+    Raises:
+        DuplicateMessageError: for a message, naming its `source_id`.
+        SessionConflictError: for a start, result, request or decision.
+    """
+    if isinstance(event, UserMessageEvent) and event.source_id:
+        raise DuplicateMessageError(event.source_id)
+    raise SessionConflictError(session_id)
+
+
+def approval_record(session_id: str, events: Iterable[RecordedEvent]) -> ApprovalRecord | None:
+    """Return the approval that these events, its request and its decision, tell of."""
+    request = decision = None
+    for event in events:
+        match event:
+            case ApprovalRequestedEvent():
+                request = event
+            case ApprovalDecidedEvent():
+                decision = event
+            case _:
+                pass
+    if request is None:
+        return None
+    return ApprovalRecord(session_id=session_id, request=request, decision=decision)

@@ -1,0 +1,217 @@
+"""One SQLite connection with its thread, shared by many: what waits together runs together.
+
+A job is a plain function of the connection, run in the connection's thread. Jobs that wait at the
+same moment share one transaction, so that many saves cost one commit. If one of them fails, all
+are undone and each is run again alone: a job must not care for being run twice, and only the one
+at fault fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from typing import Any, Generic, TypeVar
+
+import aiosqlite
+
+from bot.errors import StorageError
+from bot.storage.migrations import migrate
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 10.0
+_ATTEMPTS = 200
+
+
+class Job(Generic[T]):
+    """A function to run, and what came of it."""
+
+    def __init__(self, function: Callable[[sqlite3.Connection], T]) -> None:
+        self.function = function
+        self.value: T
+        self.error: Exception | None = None
+        self.done = False
+        self.wake: asyncio.Future[None] | None = None
+
+
+class Shared(sqlite3.Connection):
+    """A connection whose `commit` runs the jobs that wait, in one transaction."""
+
+    def __init__(self, lane: Lane, database: str, **options: Any) -> None:
+        super().__init__(database, **options)
+        self._lane = lane
+        try:
+            lane.prepare(self)
+        except BaseException:
+            self.close()
+            raise
+
+    def commit(self) -> None:
+        """Run what waits."""
+        jobs = self._lane.take()
+        try:
+            if jobs:
+                self._settle(jobs)
+        finally:
+            self._lane.finish(jobs)
+
+    def _settle(self, jobs: list[Job[Any]]) -> None:
+        try:
+            self.execute(self._lane.begin)
+        except sqlite3.Error as exc:
+            for job in jobs:
+                job.error = exc
+            return
+        try:
+            for job in jobs:
+                job.value = job.function(self)
+            self.execute("COMMIT")
+        except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
+            if self.in_transaction:
+                self.execute("ROLLBACK")
+            if len(jobs) == 1:
+                jobs[0].error = exc
+            else:
+                for job in jobs:
+                    self._settle([job])
+        else:
+            self._lane.transactions += 1
+
+
+class Lane:
+    """A way to one connection; opened once, then used from one event loop at a time."""
+
+    def __init__(self, path: Path, begin: str, prepare: Callable[[sqlite3.Connection], None]):
+        self.begin = begin
+        self.prepare = prepare
+        self.transactions = 0
+        self._path = path
+        self._waiting: deque[Job[Any]] = deque()
+        self._finished: deque[Job[Any]] = deque()
+        self._asked = False
+
+    async def open(self) -> None:
+        """Open the connection.
+
+        Raises:
+            StorageError: if that cannot be done.
+        """
+        make = partial(
+            aiosqlite.connect,
+            str(self._path),
+            factory=partial(Shared, self),
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+        )
+        try:
+            self._connection = await _in_daemon_thread(make)
+        except sqlite3.Error as exc:
+            raise _storage_error(self._path, exc) from exc
+
+    async def close(self) -> None:
+        """Close the connection, after what was asked before."""
+        await self._connection.close()
+
+    async def run(
+        self, function: Callable[[sqlite3.Connection], T], then: Callable[[T], None] | None = None
+    ) -> T:
+        """Run a job to its end, even if the caller is cancelled meanwhile.
+
+        The cancellation goes on afterwards. `then` hears the result in either case.
+
+        Raises:
+            StorageError: for an error of SQLite; others are raised as they are.
+        """
+        job = Job(function)
+        self._waiting.append(job)
+        cancelled = await self._outcome(job)
+        if job.error is None and then is not None:
+            then(job.value)
+        if cancelled is not None:
+            raise cancelled
+        if isinstance(job.error, sqlite3.Error):
+            raise _storage_error(self._path, job.error) from job.error
+        if job.error is not None:
+            raise job.error
+        return job.value
+
+    async def _outcome(self, job: Job[T]) -> asyncio.CancelledError | None:
+        cancelled = None
+        while not job.done:
+            try:
+                if self._asked and cancelled is None:
+                    job.wake = asyncio.get_running_loop().create_future()
+                    await job.wake
+                else:  # nobody has asked the thread yet, or who asked may no longer listen
+                    self._asked = True
+                    await self._connection.commit()
+            except asyncio.CancelledError as exc:
+                cancelled = exc
+        while self._finished:
+            other = self._finished.popleft()
+            if other.wake is not None and not other.wake.done():
+                other.wake.set_result(None)
+        return cancelled
+
+    # -- in the connection's thread ----------------------------------------------------------------
+
+    def take(self) -> list[Job[Any]]:
+        """Return the jobs that wait; who comes later must ask again."""
+        self._asked = False
+        return [self._waiting.popleft() for _ in range(len(self._waiting))]
+
+    def finish(self, jobs: list[Job[Any]]) -> None:
+        """Hand back jobs that were run; whoever asked wakes the others."""
+        for job in jobs:
+            job.done = True
+        self._finished.extend(jobs)
+
+
+def prepare_writer(connection: sqlite3.Connection) -> None:
+    """Set up the one connection that writes, and the schema."""
+    _write_ahead(connection)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    migrate(connection)
+
+
+def prepare_reader(connection: sqlite3.Connection) -> None:
+    """Set up the connection that reads."""
+    connection.execute("PRAGMA query_only = ON")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    # Two that make a file at once find it locked without SQLite's own waiting for it.
+    for attempt in range(_ATTEMPTS):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(BUSY_SECONDS / _ATTEMPTS)
+        else:
+            return
+
+
+def _storage_error(path: Path, exc: sqlite3.Error) -> StorageError:
+    name = getattr(exc, "sqlite_errorname", type(exc).__name__)
+    return StorageError(f"{path}: {exc} ({name})")
+
+
+def _in_daemon_thread(make: Callable[[], T]) -> T:
+    """Call a function in a daemon thread: the threads it makes are daemons by inheritance.
+
+    aiosqlite's threads are not daemons of their own accord, and a program that ended with an error
+    before it closed its database would wait for them for ever.
+    """
+    made: list[T] = []
+    thread = Thread(target=lambda: made.append(make()), daemon=True)
+    thread.start()
+    thread.join()
+    return made[0]
