@@ -73,7 +73,7 @@ def read_draft(
         DiscordError: 50035 naming every wrong field, or 40005.
     """
     form = Form(body, path)
-    flags = Flags(form.integer("flags", 0, (1 << 31) - 1) or 0) | already
+    flags = _flags(form, already)
     draft = Draft(
         content=_content(form, flags),
         embeds=checked_embeds(form),
@@ -89,6 +89,12 @@ def read_draft(
     form.finish()
     draft.refuse_large()
     return draft
+
+
+def _flags(form: Form, already: Flags) -> Flags:
+    given = form.integer("flags", 0, (1 << 31) - 1)
+    # Components V2 cannot be taken back by an edit (reference, "Message Flags").
+    return already if given is None else Flags(given) | (already & Flags.COMPONENTS_V2)
 
 
 def _content(form: Form, flags: Flags) -> str | None:

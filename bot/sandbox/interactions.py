@@ -164,6 +164,11 @@ class Answer:
         return self.message is not None and self.message.ephemeral
 
     @property
+    def choices(self) -> list[tuple[str, str | int | float]]:
+        """The choices that were offered, as (name, value)."""
+        return self.interaction.choices
+
+    @property
     def modal(self) -> Json | None:
         """The form that was opened."""
         return self.interaction.modal
@@ -185,13 +190,14 @@ class Answer:
         return f"<Answer {state} {self.text!r}>"
 
 
-async def answer_to(interaction: Interaction, within: float) -> Answer:
+async def answer_to(interaction: Interaction, within: float | None = None) -> Answer:
     """Send an interaction and wait until the person sees its answer, or that it failed.
 
     Raises:
         TimeoutError: It was only deferred, and nothing more came within so many seconds.
     """
     world = interaction.world
+    within = world.patience if within is None else within
     interaction.send()
     if not await _acknowledged(interaction, within):
         interaction.lost = True

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from . import posting, reactions, threads, typing_commands
 from .drafts import Draft, Upload, read_draft
-from .errors import DiscordError
+from .errors import DiscordError, Refusal
 from .interactions import Answer, Interaction, InteractionKind, answer_to
 from .messages import Message
 from .permissions import Permissions
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from .channels import Channel, DirectChannel, Place, Thread
     from .world import World
 
-FORBIDDEN = 403
+FORBIDDEN = {
+    refusal.value[1]
+    for refusal in (
+        Refusal.MISSING_ACCESS,
+        Refusal.MISSING_PERMISSIONS,
+        Refusal.LOCKED_THREAD,
+        Refusal.ARCHIVED_THREAD,
+    )
+}
 File = tuple[str, bytes]
 
 
@@ -29,7 +37,7 @@ def as_a_person() -> Iterator[None]:
     try:
         yield
     except DiscordError as refusal:
-        error = PermissionError if refusal.status == FORBIDDEN else ValueError
+        error = PermissionError if refusal.code in FORBIDDEN else ValueError
         raise error(f"{refusal} {refusal.errors or ''}") from refusal
 
 
@@ -43,6 +51,10 @@ class Person(User):
     def dm(self, bot: Bot) -> DirectChannel:
         """Open the DM channel with a bot, or return it."""
         return self.world.direct(self, bot)
+
+    def closes_dms(self) -> None:
+        """Accept no DMs from bots from now on."""
+        self.world.dms_closed.add(self)
 
     async def says(
         self,
@@ -113,8 +125,14 @@ class Person(User):
         thread.archived, thread.locked = True, lock
         threads.thread_changed(thread)
 
-    async def clicks(self, message: Message, button: str, *, within: float = 5.0) -> Answer:
-        """Click a button, named by label or custom_id, and wait for what comes of it."""
+    def clicks(
+        self, message: Message, button: str, timeout: float | None = None
+    ) -> Coroutine[Any, Any, Answer]:
+        """Click a button, named by label or custom_id, and wait for what comes of it.
+
+        Raises:
+            TimeoutError: The click was acknowledged, and nothing more came.
+        """
         self._refuse_unseen(message)
         found = message.clickable(button)
         if not isinstance(message.author, Bot):
@@ -129,7 +147,7 @@ class Person(User):
             data,
             message,
         )
-        return await answer_to(interaction, within)
+        return answer_to(interaction, timeout)
 
     def _refuse_unseen(self, message: Message) -> None:
         if message.deleted:
@@ -147,12 +165,14 @@ class Person(User):
         typed = typing_commands.find_command(self, in_, command)
         data = typed.data(typing_commands.fill_in(typed, options))
         interaction = Interaction(self.world, typed.bot, self, in_, InteractionKind.COMMAND, data)
-        return await answer_to(interaction, 5.0)
+        return await answer_to(interaction)
 
     async def completes(
-        self, command: str, *, in_: Place, option: str, typed: str = ""
+        self, command: str, *, in_: Place, option: str, typed: str = "", **options: Any
     ) -> list[tuple[str, str | int | float]]:
         """Type into an option that completes, and return the choices as (name, value).
+
+        Options that are filled in already go by name.
 
         Raises:
             TimeoutError: The bot offered nothing in time.
@@ -162,10 +182,11 @@ class Person(User):
         if spec is None or not spec.get("autocomplete"):
             raise LookupError(f"{command} completes no option {option!r}")
         focused = {"name": option, "type": spec["type"], "value": typed, "focused": True}
+        data = found.data([*typing_commands.fill_in(found, options, partly=True), focused])
         interaction = Interaction(
-            self.world, found.bot, self, in_, InteractionKind.AUTOCOMPLETE, found.data([focused])
+            self.world, found.bot, self, in_, InteractionKind.AUTOCOMPLETE, data
         )
-        if (await answer_to(interaction, 5.0)).failed:
+        if (await answer_to(interaction)).failed:
             raise TimeoutError(f"no choices for {option!r} of {command}")
         return interaction.choices
 

@@ -86,7 +86,6 @@ IN_DMS = Permissions.of(
         "READ_MESSAGE_HISTORY",
         "USE_EXTERNAL_EMOJIS",
         "USE_APPLICATION_COMMANDS",
-        "MENTION_EVERYONE",
         "PIN_MESSAGES",
     ]
 )

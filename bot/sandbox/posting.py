@@ -45,10 +45,10 @@ def require(place: Place, user: User, *needed: Permissions) -> None:
 
 def post(place: Place, author: User, draft: Draft, origin: Origin = DIRECTLY) -> Message:
     """Put a message into a place, or refuse it as Discord does."""
-    if Flags.LOADING not in draft.flags:
-        draft.refuse_empty()
     if origin is DIRECTLY:
         _may_post(place, author, draft)
+    if Flags.LOADING not in draft.flags:
+        draft.refuse_empty()
     _open_archived(place, author)
     message = _made(place, author, draft, origin)
     mentions.apply(message, draft.allowed)

@@ -76,8 +76,8 @@ def _update(interaction: Interaction, data: Form, files: dict[int, Upload]) -> N
         data.wrong("INTERACTION_NO_MESSAGE", "There is no message to update.")
         data.finish()
         return
-    already = message.flags & Flags.COMPONENTS_V2
-    posting.edit(message, read_draft(data.body, files, path=("data",), already=already))
+    draft = read_draft(data.body, files, path=("data",), already=message.flags)
+    posting.edit(message, draft)
 
 
 def _choices(interaction: Interaction, data: Form, files: dict[int, Upload]) -> None:

@@ -95,7 +95,9 @@ def _fits(command: Json, place: Place) -> bool:
 def _may_use(person: Person, place: Place, command: Json) -> None:
     granted = place.permissions_for(person)
     needed = command.get("default_member_permissions")
-    lacking = needed is not None and place.guild and Permissions(int(needed)) not in granted
+    # No permission at all, "0", keeps a command for administrators.
+    wanted = Permissions(int(needed or 0)) or Permissions.ADMINISTRATOR
+    lacking = needed is not None and place.guild and wanted not in granted
     if Permissions.USE_APPLICATION_COMMANDS not in granted or lacking:
         raise PermissionError(f"{person.name} may not use /{command['name']} in {place.name}")
 
@@ -115,7 +117,7 @@ def _words(command: Json, rest: list[str]) -> list[Json]:
     return words
 
 
-def fill_in(typed: Typed, given: dict[str, Any]) -> list[Json]:
+def fill_in(typed: Typed, given: dict[str, Any], *, partly: bool = False) -> list[Json]:
     """Check the given options as a client does and return them as they travel.
 
     Raises:
@@ -125,7 +127,7 @@ def fill_in(typed: Typed, given: dict[str, Any]) -> list[Json]:
     if unknown := set(given) - set(specs):
         raise ValueError(f"unknown options {sorted(unknown)}; there are {sorted(specs)}")
     missing = [key for key, each in specs.items() if each.get("required") and key not in given]
-    if missing:
+    if missing and not partly:
         raise ValueError(f"missing options {missing}")
     return [
         {"name": key, "type": specs[key]["type"], "value": _value(typed, specs[key], value)}

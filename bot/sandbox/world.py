@@ -42,14 +42,21 @@ class World:
         cdn: The address that attachments are served under; set by ``serve``.
         gateway_url: The address of the gateway; set by ``serve``.
         dms_closed: Persons who accept no DMs from bots.
+        patience: Seconds that a person waits for more once an interaction was acknowledged.
         pings: Everyone who was notified, in order.
         requests: Every REST request.
         unknown_routes: Requests for what the sandbox does not have, as "METHOD /path".
     """
 
-    def __init__(self, *, clock: Clock | None = None, ack_timeout: float = ACK_TIMEOUT) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        ack_timeout: float = ACK_TIMEOUT,
+        patience: float = 5.0,
+    ) -> None:
         self.clock: Clock = clock or SystemClock()
-        self.ack_timeout = ack_timeout
+        self.ack_timeout, self.patience = ack_timeout, patience
         self.ids = Snowflakes(self.clock)
         self.pulse = Pulse()
         self.hub = Hub(self)

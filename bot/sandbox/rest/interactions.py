@@ -7,7 +7,7 @@ from bot.sandbox.drafts import Upload, read_draft
 from bot.sandbox.errors import Json, Refusal
 from bot.sandbox.interactions import Interaction, Response
 from bot.sandbox.message_payloads import for_rest
-from bot.sandbox.messages import Flags, Message
+from bot.sandbox.messages import Message
 
 from .call import Call, Routes
 
@@ -87,8 +87,7 @@ async def change(call: Call) -> Any:
 
 
 def _edited(message: Message, body: Json, files: dict[int, Upload]) -> Message:
-    draft = read_draft(body, files, already=message.flags & Flags.COMPONENTS_V2)
-    posting.edit(message, draft)
+    posting.edit(message, read_draft(body, files, already=message.flags))
     return message
 
 

@@ -61,8 +61,7 @@ async def change(call: Call) -> Any:
     body, files = await call.body()
     if message.author is not call.bot:
         return _suppress(call, message, body)
-    already = message.flags & Flags.COMPONENTS_V2
-    posting.edit(message, read_draft(body, files, already=already))
+    posting.edit(message, read_draft(body, files, already=message.flags))
     return for_rest(message, call.bot)
 
 
