@@ -17,13 +17,14 @@ class Expiry:
     def __init__(self, wake: Callable[[str], None]) -> None:
         self._wake = wake
         self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._closed = False
 
     def arm(self, session_id: str, at: datetime | None) -> None:
         """Wake the session at this time, and no longer at an earlier said one."""
         timer = self._timers.pop(session_id, None)
         if timer is not None:
             timer.cancel()
-        if at is not None:
+        if at is not None and not self._closed:
             delay = max(SOONEST, (at - utc_now()).total_seconds())
             loop = asyncio.get_running_loop()
             self._timers[session_id] = loop.call_later(delay, self._due, session_id)
@@ -34,6 +35,7 @@ class Expiry:
 
     def close(self) -> None:
         """Wake nobody any more."""
+        self._closed = True
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()

@@ -30,8 +30,17 @@ class Subject:
 class Preview:
     """Shows one growing text: the first of it at once, then its latest state at a steady pace."""
 
-    def __init__(self, subject: Subject, *, write: Write, interval: float, tasks: Tasks) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        *,
+        write: Write,
+        after: Callable[[], Awaitable[None]],
+        interval: float,
+        tasks: Tasks,
+    ) -> None:
         self.subject = subject
+        self._after = after
         self._write = write
         self._interval = interval
         self._chunks: list[str] = []
@@ -57,6 +66,7 @@ class Preview:
             self._task.cancel()
 
     async def _keep_writing(self) -> None:
+        await self._after()
         while True:
             await self._news.wait()
             self._news.clear()
@@ -101,14 +111,14 @@ class Previews:
         self._tasks = tasks
         self._open: dict[str, Preview] = {}
 
-    async def of(self, subject: Subject) -> Preview:
-        """Return the preview of a model call, begun if need be."""
+    async def of(self, subject: Subject, *, after: Callable[[], Awaitable[None]]) -> Preview:
+        """Return the preview of a model call, begun if need be; it writes nothing before `after`."""
         preview = self._open.get(subject.session_id)
         if preview is None or preview.subject != subject:
             if preview is not None:
                 await preview.close()
             preview = Preview(
-                subject, write=self._write, interval=self._interval, tasks=self._tasks
+                subject, write=self._write, after=after, interval=self._interval, tasks=self._tasks
             )
             self._open[subject.session_id] = preview
         return preview

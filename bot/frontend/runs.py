@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import aclosing
 
 from bot.agent.closing import answers
 from bot.agent.run import AgentRun
-from bot.errors import ParleyError
 from bot.events import (
+    AssistantMessageEvent,
     DoneEvent,
     Event,
     RateLimitEvent,
@@ -27,9 +26,6 @@ from bot.frontend.tasks import Tasks
 from bot.frontend.typing_sign import TypingSign
 from bot.sessions import SessionStore
 
-logger = logging.getLogger(__name__)
-
-BUSY = "*One moment: the model is busy with others.*"
 ELSEWHERE = {RunStatus.DUPLICATE, RunStatus.HANDED_OVER}
 
 
@@ -50,7 +46,6 @@ class Runs:
         self._previews = previews
         self._reconciler = reconciler
         self._tasks = tasks
-        self._signs = Tasks()
 
     async def begin(self, session_id: str, run: AgentRun) -> Event:
         """Start to follow a run; return its first event, when that is on disk.
@@ -73,7 +68,7 @@ class Runs:
     async def _follow(
         self, session_id: str, run: AgentRun, first: asyncio.Future[Event] | None
     ) -> None:
-        follower = _Follower(self, session_id)
+        follower = self._follower(session_id)
         try:
             async with aclosing(aiter(run)) as events:
                 async for event in events:
@@ -88,3 +83,93 @@ class Runs:
             follower.leave()
             if first is not None:
                 first.cancel()
+
+    def _follower(self, session_id: str) -> _Follower:
+        place = place_of(session_id)
+        if place is None:
+            raise ValueError(f"{session_id!r} is not a place in Discord")
+        return _Follower(
+            session_id,
+            store=self._store,
+            previews=self._previews,
+            reconciler=self._reconciler,
+            sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
+        )
+
+
+class _Follower:
+    """Sees the events of one run, one after the other."""
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        store: SessionStore,
+        previews: Previews,
+        reconciler: Reconciler,
+        sign: TypingSign,
+    ) -> None:
+        self._session_id = session_id
+        self._store = store
+        self._previews = previews
+        self._reconciler = reconciler
+        self._sign = sign
+        self._preview: Preview | None = None
+
+    async def see(self, event: Event) -> None:
+        match event:
+            case TextChunkEvent():
+                self._sign.off()
+                (await self._written(event.turn_id)).add(event.chunk)
+            case RateLimitEvent():
+                (await self._written(event.turn_id)).note(_note(event))
+            case UserMessageEvent():
+                await self._show_typing()
+            case RecordedEvent():
+                self._see_recorded(event)
+            case DoneEvent() if event.status not in ELSEWHERE:
+                self._reconciler.wake(self._session_id)
+            case _:
+                pass
+
+    def leave(self) -> None:
+        """Show nothing more of the run."""
+        self._sign.off()
+
+    def _see_recorded(self, event: RecordedEvent) -> None:
+        if isinstance(event, AssistantMessageEvent):
+            self._preview = None
+        if isinstance(event, ToolStartedEvent):
+            self._sign.on()
+        self._reconciler.wake(self._session_id)
+
+    async def _show_typing(self) -> None:
+        session = await self._store.get(self._session_id)
+        if session is not None and not session.waits:
+            self._sign.on()
+
+    async def _written(self, turn_id: str) -> Preview:
+        """Return the preview of what the model writes now."""
+        if self._preview is None or self._preview.subject.turn_id != turn_id:
+            subject = await self._subject(turn_id)
+            self._preview = await self._previews.of(
+                subject, after=lambda: self._reconciler.caught_up(self._session_id)
+            )
+        return self._preview
+
+    async def _subject(self, turn_id: str) -> Subject:
+        session = await self._store.get(self._session_id)
+        turn = session.turn(turn_id) if session is not None else ()
+        asked = (event.source_id for event in turn if isinstance(event, UserMessageEvent))
+        return Subject(
+            session_id=self._session_id,
+            turn_id=turn_id,
+            name=f"m{answers(turn)}",
+            reply_to=next(asked, None),
+        )
+
+
+def _note(event: RateLimitEvent) -> str:
+    if event.retry_after <= 0:
+        return "*One moment: I am answering others first.*"
+    return f"*One moment: the model service asked me to wait {event.retry_after:.0f} s.*"

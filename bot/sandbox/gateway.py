@@ -1,0 +1,223 @@
+"""The gateway, v10: one websocket connection of a bot (reference, "Gateway")."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import WSMsgType, web
+
+from . import payloads
+from .dispatch import Session
+from .errors import Json
+from .users import EVERY_INTENT_BIT, PRIVILEGED, Bot, Intents
+
+if TYPE_CHECKING:
+    from .guilds import Guild
+    from .world import World
+
+HEARTBEAT_MS = 41_250
+MOST_IN_CHUNK = 1000
+
+
+class Op(IntEnum):
+    """The opcodes spoken here."""
+
+    DISPATCH = 0
+    HEARTBEAT = 1
+    IDENTIFY = 2
+    PRESENCE = 3
+    VOICE = 4
+    RESUME = 6
+    RECONNECT = 7
+    REQUEST_MEMBERS = 8
+    INVALID_SESSION = 9
+    HELLO = 10
+    HEARTBEAT_ACK = 11
+
+
+class Close(IntEnum):
+    """The close codes used here."""
+
+    UNKNOWN_ERROR = 4000
+    UNKNOWN_OPCODE = 4001
+    DECODE_ERROR = 4002
+    NOT_AUTHENTICATED = 4003
+    AUTHENTICATION_FAILED = 4004
+    ALREADY_AUTHENTICATED = 4005
+    INVALID_SHARD = 4010
+    INVALID_INTENTS = 4013
+    DISALLOWED_INTENTS = 4014
+
+
+class Closing(Exception):
+    """The server hangs up with a code."""
+
+    def __init__(self, code: Close) -> None:
+        super().__init__(code.name)
+        self.code = code
+
+
+class Connection:
+    """A websocket, and once it has identified the session that it carries."""
+
+    def __init__(self, world: World, socket: web.WebSocketResponse, *, compressed: bool) -> None:
+        self.world, self.socket = world, socket
+        self.session: Session | None = None
+        self._stream = zlib.compressobj() if compressed else None
+        self._writer: asyncio.Task[None] | None = None
+
+    async def serve(self) -> None:
+        """Talk until one side hangs up."""
+        try:
+            await self._send({"op": Op.HELLO, "d": {"heartbeat_interval": HEARTBEAT_MS}})
+            async for message in self.socket:
+                if message.type is WSMsgType.TEXT:
+                    await self._receive(message.data)
+        except Closing as closing:
+            await self.socket.close(code=closing.code, message=closing.code.name.encode())
+        finally:
+            await self._end()
+
+    async def _end(self) -> None:
+        if self._writer is not None:
+            self._writer.cancel()
+            await asyncio.wait({self._writer})
+        if self.session in self.world.hub.sessions:
+            self.world.hub.sessions.remove(self.session)
+        self.world.pulse.beat()
+
+    async def _send(self, frame: Json) -> None:
+        text = json.dumps({"s": None, "t": None, **frame})
+        if self._stream is None:
+            await self.socket.send_str(text)
+            return
+        packed = self._stream.compress(text.encode()) + self._stream.flush(zlib.Z_SYNC_FLUSH)
+        await self.socket.send_bytes(packed)
+
+    async def _receive(self, text: str) -> None:
+        op, data = _decoded(text)
+        match op:
+            case Op.HEARTBEAT:
+                await self._send({"op": Op.HEARTBEAT_ACK})
+            case Op.IDENTIFY:
+                await self._identify(data)
+            case Op.RESUME:
+                # Nothing is kept to replay: the client has to begin a new session.
+                await self._send({"op": Op.INVALID_SESSION, "d": False})
+            case Op.PRESENCE | Op.VOICE:
+                self._known()
+            case Op.REQUEST_MEMBERS:
+                self._chunk(self._known(), data)
+            case _:
+                raise Closing(Close.UNKNOWN_OPCODE)
+
+    def _known(self) -> Session:
+        if self.session is None:
+            raise Closing(Close.NOT_AUTHENTICATED)
+        return self.session
+
+    async def _identify(self, data: Json) -> None:
+        if self.session is not None:
+            raise Closing(Close.ALREADY_AUTHENTICATED)
+        bot = self._bot(data.get("token"))
+        session = Session(bot, _intents(bot, data.get("intents")), _shard(data.get("shard")))
+        self.session = session
+        session.dispatch("READY", self._ready(session))
+        for guild in self._guilds(session):
+            session.dispatch("GUILD_CREATE", payloads.guild_create(guild, session))
+        self.world.hub.sessions.append(session)
+        self._writer = asyncio.create_task(self._write(session))
+        self.world.pulse.beat()
+
+    def _bot(self, token: Any) -> Bot:
+        for bot in self.world.bots:
+            if token == bot.token:
+                return bot
+        raise Closing(Close.AUTHENTICATION_FAILED)
+
+    async def _write(self, session: Session) -> None:
+        while True:
+            await self._send(await session.frames.get())
+
+    def _guilds(self, session: Session) -> list[Guild]:
+        mine = [each for each in self.world.guilds if session.bot.id in each.members]
+        return [each for each in mine if session.serves(each)]
+
+    def _ready(self, session: Session) -> Json:
+        guilds = [{"id": str(each.id), "unavailable": True} for each in self._guilds(session)]
+        application = payloads.application(session.bot)
+        return {
+            "v": 10,
+            "user": payloads.user(session.bot),
+            "guilds": guilds,
+            "session_id": session.id,
+            "resume_gateway_url": self.world.gateway_url,
+            "shard": list(session.shard),
+            "application": {"id": application["id"], "flags": application["flags"]},
+        }
+
+    def _chunk(self, session: Session, data: Json) -> None:
+        guild = next(
+            (each for each in self._guilds(session) if str(each.id) == str(data.get("guild_id"))),
+            None,
+        )
+        if guild is None:
+            return
+        everyone = not data.get("query") and not data.get("user_ids") and not data.get("limit")
+        if everyone and Intents.GUILD_MEMBERS not in session.intents:
+            raise Closing(Close.DISALLOWED_INTENTS)
+        found = _asked_for(guild, data)
+        chunks = [found[at : at + MOST_IN_CHUNK] for at in range(0, len(found), MOST_IN_CHUNK)]
+        for index, chunk in enumerate(chunks or [[]]):
+            body = {
+                "guild_id": str(guild.id),
+                "members": chunk,
+                "chunk_index": index,
+                "chunk_count": len(chunks) or 1,
+                "not_found": [],
+            }
+            nonce = {"nonce": data["nonce"]} if "nonce" in data else {}
+            session.dispatch("GUILD_MEMBERS_CHUNK", body | nonce)
+
+
+def _asked_for(guild: Guild, data: Json) -> list[Json]:
+    wanted = data.get("user_ids")
+    prefix = str(data.get("query", "")).lower()
+    members = list(guild.members.values())
+    if wanted:
+        ids = {str(each) for each in (wanted if isinstance(wanted, list) else [wanted])}
+        members = [each for each in members if str(each.user.id) in ids]
+    found = [each for each in members if (each.nick or each.user.name).lower().startswith(prefix)]
+    limit = data.get("limit") or len(found)
+    return [payloads.member(each) for each in found[:limit]]
+
+
+def _decoded(text: str) -> tuple[int, Any]:
+    try:
+        frame = json.loads(text)
+        return int(frame["op"]), frame.get("d")
+    except (ValueError, KeyError, TypeError):
+        raise Closing(Close.DECODE_ERROR) from None
+
+
+def _intents(bot: Bot, value: Any) -> Intents:
+    if not isinstance(value, int) or value & ~EVERY_INTENT_BIT:
+        raise Closing(Close.INVALID_INTENTS)
+    intents = Intents(value)
+    if intents & PRIVILEGED & ~bot.privileged:
+        raise Closing(Close.DISALLOWED_INTENTS)
+    return intents
+
+
+def _shard(value: Any) -> tuple[int, int]:
+    match value:
+        case None:
+            return (0, 1)
+        case [int(number), int(count)] if 0 <= number < count:
+            return (number, count)
+        case _:
+            raise Closing(Close.INVALID_SHARD)
