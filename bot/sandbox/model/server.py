@@ -40,7 +40,8 @@ async def serve_model(
 ) -> AsyncIterator[ModelServer]:
     """Serve a behaviour on 127.0.0.1 while the block lasts; port 0 takes a free one."""
     app = web.Application(client_max_size=_MAX_REQUEST)
-    app.router.add_post("/v1/chat/completions", _completions(behaviour))
+    # Azure names the deployment in front.
+    app.router.add_post("/{prefix:.+}/chat/completions", _completions(behaviour))
     app.router.add_get("/v1/models", _models(name))
     runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0, access_log=None)
     await runner.setup()
