@@ -86,6 +86,9 @@ class Runner:
             except DuplicateMessageError:
                 yield DoneEvent(session_id=session_id, status=RunStatus.DUPLICATE)
                 return
+            except asyncio.CancelledError:
+                await self._left(live, mine)
+                raise
             async with aclosing(self._mine(outcome, live, recorded)) as events:
                 async for event in events:
                     yield event
