@@ -158,7 +158,7 @@ class Runner:
                     async for event in events:
                         yield event
             except (GeneratorExit, asyncio.CancelledError):
-                await self._left(live, mine or loop.turn_id)
+                await self._left(live, mine or loop.turn_id or outcome.turn_id)
                 raise
             outcome.turn_id = loop.turn_id or outcome.turn_id
             outcome.error = loop.error
