@@ -265,9 +265,7 @@ async def test_results_of_other_kinds_are_told_as_json(
     assert result.output == '{"at": "2026-01-01T00:00:00Z", "note": null}'
 
 
-async def test_a_tool_without_a_result_is_done(
-    make_agent: MakeAgent, model: ScriptedModel
-) -> None:
+async def test_a_tool_without_a_result_is_done(make_agent: MakeAgent, model: ScriptedModel) -> None:
     def nothing() -> None: ...
 
     assert (await result_of(make_agent, model, nothing, {})).output == "done"
