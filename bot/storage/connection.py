@@ -13,7 +13,6 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, Generic, TypeVar
@@ -26,7 +25,6 @@ from bot.storage.migrations import migrate
 T = TypeVar("T")
 
 BUSY_SECONDS = 10.0
-_ATTEMPTS = 200
 
 
 class Job(Generic[T]):
@@ -44,13 +42,15 @@ class Shared(sqlite3.Connection):
     """A connection whose `commit` runs the jobs that wait, in one transaction."""
 
     def __init__(self, lane: Lane, database: str, **options: Any) -> None:
-        super().__init__(database, **options)
         self._lane = lane
+        self.failure: Exception | None = None
         try:
+            super().__init__(database, **options)
             lane.prepare(self)
-        except BaseException:
-            self.close()
-            raise
+        except Exception as exc:  # noqa: BLE001 - raised again by `Lane.open`
+            # not from here: aiosqlite would let its thread end at a time of its own
+            self.failure = exc
+            super().__init__(":memory:")
 
     def commit(self) -> None:
         """Run what waits."""
@@ -102,17 +102,21 @@ class Lane:
         Raises:
             StorageError: if that cannot be done.
         """
-        make = partial(
-            aiosqlite.connect,
-            str(self._path),
-            factory=partial(Shared, self),
-            timeout=BUSY_SECONDS,
-            isolation_level=None,
+        made: list[Shared] = []
+
+        def connect(*args: Any, **options: Any) -> Shared:
+            made.append(Shared(self, *args, **options))
+            return made[0]
+
+        self._connection = await _in_daemon_thread(
+            lambda: aiosqlite.connect(
+                self._path, factory=connect, timeout=BUSY_SECONDS, isolation_level=None
+            )
         )
-        try:
-            self._connection = await _in_daemon_thread(make)
-        except sqlite3.Error as exc:
-            raise _storage_error(self._path, exc) from exc
+        failure = made[0].failure
+        if failure is not None:
+            await self.close()
+            raise self._told(failure)
 
     async def close(self) -> None:
         """Close the connection, after what was asked before."""
@@ -135,11 +139,17 @@ class Lane:
             then(job.value)
         if cancelled is not None:
             raise cancelled
-        if isinstance(job.error, sqlite3.Error):
-            raise _storage_error(self._path, job.error) from job.error
         if job.error is not None:
-            raise job.error
+            raise self._told(job.error)
         return job.value
+
+    def _told(self, error: Exception) -> Exception:
+        if not isinstance(error, sqlite3.Error):
+            return error
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        told = StorageError(f"{self._path}: {error} ({name})")
+        told.__cause__ = error
+        return told
 
     async def _outcome(self, job: Job[T]) -> asyncio.CancelledError | None:
         cancelled = None
@@ -188,20 +198,16 @@ def prepare_reader(connection: sqlite3.Connection) -> None:
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
     # Two that make a file at once find it locked without SQLite's own waiting for it.
-    for attempt in range(_ATTEMPTS):
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as exc:
-            if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or attempt == _ATTEMPTS - 1:
+            if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
-            time.sleep(BUSY_SECONDS / _ATTEMPTS)
+            time.sleep(BUSY_SECONDS / 200)
         else:
             return
-
-
-def _storage_error(path: Path, exc: sqlite3.Error) -> StorageError:
-    name = getattr(exc, "sqlite_errorname", type(exc).__name__)
-    return StorageError(f"{path}: {exc} ({name})")
 
 
 def _in_daemon_thread(make: Callable[[], T]) -> T:
