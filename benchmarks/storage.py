@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 
 from bot.events import AssistantMessageEvent, RecordedEvent, UserMessageEvent, codec
@@ -46,7 +47,7 @@ def raw_connection(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute(
-        "CREATE TABLE events (session_id TEXT, seq INTEGER, body TEXT,"
+        "CREATE TABLE IF NOT EXISTS events (session_id TEXT, seq INTEGER, body TEXT,"
         " PRIMARY KEY (session_id, seq)) WITHOUT ROWID"
     )
     return connection
@@ -56,8 +57,7 @@ def raw_turn(connection: sqlite3.Connection, session_id: str, seq: int, bodies: 
     rows = connection.execute(
         "SELECT body FROM events WHERE session_id = ? ORDER BY seq", (session_id,)
     ).fetchall()
-    for (body,) in rows:
-        json.loads(body)
+    _ = [json.loads(body) for (body,) in rows]
     for offset, body in enumerate(bodies):
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("INSERT INTO events VALUES (?, ?, ?)", (session_id, seq + offset, body))
@@ -65,18 +65,19 @@ def raw_turn(connection: sqlite3.Connection, session_id: str, seq: int, bodies: 
 
 
 def raw_turns(path: Path, size: int, rounds: int) -> float:
-    connection = raw_connection(path)
     bodies = [codec.to_json(event) for event in messages(size)]
-    times = []
-    for number in range(rounds):
+    with closing(raw_connection(path)) as connection:
         connection.execute("BEGIN")
-        rows = [(str(number), seq, body) for seq, body in enumerate(bodies)]
-        connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
+        for number in range(rounds):
+            rows = [(str(number), seq, body) for seq, body in enumerate(bodies)]
+            connection.executemany("INSERT INTO events VALUES (?, ?, ?)", rows)
         connection.execute("COMMIT")
-        start = time.perf_counter()
-        raw_turn(connection, str(number), size, bodies[:2])
-        times.append(time.perf_counter() - start)
-    connection.close()
+    times = []
+    with closing(raw_connection(path)) as connection:
+        for number in range(rounds):
+            start = time.perf_counter()
+            raw_turn(connection, str(number), size, bodies[:2])
+            times.append(time.perf_counter() - start)
     return median_ms(times)
 
 

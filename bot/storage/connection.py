@@ -13,6 +13,7 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, Generic, TypeVar
@@ -42,14 +43,13 @@ class Shared(sqlite3.Connection):
     """A connection whose `commit` runs the jobs that wait, in one transaction."""
 
     def __init__(self, lane: Lane, database: str, **options: Any) -> None:
-        self._lane = lane
-        self.failure: Exception | None = None
         try:
             super().__init__(database, **options)
+            self._lane = lane
             lane.prepare(self)
         except Exception as exc:  # noqa: BLE001 - raised again by `Lane.open`
             # not from here: aiosqlite would let its thread end at a time of its own
-            self.failure = exc
+            lane.failure = exc
             super().__init__(":memory:")
 
     def commit(self) -> None:
@@ -91,6 +91,7 @@ class Lane:
         self.begin = begin
         self.prepare = prepare
         self.transactions = 0
+        self.failure: Exception | None = None
         self._path = path
         self._waiting: deque[Job[Any]] = deque()
         self._finished: deque[Job[Any]] = deque()
@@ -102,21 +103,18 @@ class Lane:
         Raises:
             StorageError: if that cannot be done.
         """
-        made: list[Shared] = []
-
-        def connect(*args: Any, **options: Any) -> Shared:
-            made.append(Shared(self, *args, **options))
-            return made[0]
-
         self._connection = await _in_daemon_thread(
-            lambda: aiosqlite.connect(
-                self._path, factory=connect, timeout=BUSY_SECONDS, isolation_level=None
+            partial(
+                aiosqlite.connect,
+                self._path,
+                factory=partial(Shared, self),
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
             )
         )
-        failure = made[0].failure
-        if failure is not None:
+        if self.failure is not None:
             await self.close()
-            raise self._told(failure)
+            raise self._told(self.failure)
 
     async def close(self) -> None:
         """Close the connection, after what was asked before."""
