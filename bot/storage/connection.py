@@ -73,12 +73,13 @@ class Shared(sqlite3.Connection):
                 job.value = job.function(self)
             self.execute("COMMIT")
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
+            for job in jobs:
+                job.error = exc
             if self.in_transaction:
                 self.execute("ROLLBACK")
-            if len(jobs) == 1:
-                jobs[0].error = exc
-            else:
+            if len(jobs) > 1:
                 for job in jobs:
+                    job.error = None
                     self._settle([job])
         else:
             self._lane.transactions += 1
@@ -151,21 +152,29 @@ class Lane:
 
     async def _outcome(self, job: Job[T]) -> asyncio.CancelledError | None:
         cancelled = None
-        while not job.done:
-            try:
-                if self._asked and cancelled is None:
-                    job.wake = asyncio.get_running_loop().create_future()
-                    await job.wake
-                else:  # nobody has asked the thread yet, or who asked may no longer listen
-                    self._asked = True
-                    await self._connection.commit()
-            except asyncio.CancelledError as exc:
-                cancelled = exc
-        while self._finished:
-            other = self._finished.popleft()
-            if other.wake is not None and not other.wake.done():
-                other.wake.set_result(None)
+        try:
+            while not job.done:
+                try:
+                    await self._progress(job, alone=cancelled is not None)
+                except asyncio.CancelledError as exc:
+                    cancelled = exc
+        finally:
+            self._wake_finished()
         return cancelled
+
+    async def _progress(self, job: Job[T], *, alone: bool) -> None:
+        if self._asked and not alone:
+            job.wake = asyncio.get_running_loop().create_future()
+            await job.wake
+        else:  # nobody has asked the thread yet, or we did and stopped listening
+            self._asked = True
+            await self._connection.commit()
+
+    def _wake_finished(self) -> None:
+        while self._finished:
+            wake = self._finished.popleft().wake
+            if wake is not None and not wake.done():
+                wake.set_result(None)
 
     # -- in the connection's thread ----------------------------------------------------------------
 
