@@ -86,6 +86,9 @@ class Runner:
             except DuplicateMessageError:
                 yield DoneEvent(session_id=session_id, status=RunStatus.DUPLICATE)
                 return
+            except asyncio.CancelledError:
+                await self._left(live, mine)
+                raise
             async with aclosing(self._mine(outcome, live, recorded)) as events:
                 async for event in events:
                     yield event
@@ -155,7 +158,7 @@ class Runner:
                     async for event in events:
                         yield event
             except (GeneratorExit, asyncio.CancelledError):
-                await self._left(live, mine or loop.turn_id)
+                await self._left(live, mine or loop.turn_id or outcome.turn_id)
                 raise
             outcome.turn_id = loop.turn_id or outcome.turn_id
             outcome.error = loop.error
