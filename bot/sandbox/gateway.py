@@ -128,7 +128,9 @@ class Connection:
         self.session = session
         session.dispatch("READY", self._ready(session))
         for guild in self._guilds(session):
-            session.dispatch("GUILD_CREATE", payloads.guild_create(guild, session))
+            # Said of guilds that READY named, and not of one that is joined later.
+            known = {"unavailable": False}
+            session.dispatch("GUILD_CREATE", payloads.guild_create(guild, session) | known)
         self.world.hub.sessions.append(session)
         self._writer = asyncio.create_task(self._write(session))
         self.world.pulse.beat()
