@@ -114,6 +114,7 @@ async def test_broken_json_is_refused(home: Home, http: Http, text: str) -> None
         [row(button(label=""))],
         [row(button(style=7))],
         [row(button(style=5))],
+        [row({"type": 2, "style": 5, "label": "x", "url": "javascript:alert(1)"})],
         [row(button(style=5, url="https://example.org"))],
         [row(*numbered(6))],
         [row()],
