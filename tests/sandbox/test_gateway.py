@@ -84,6 +84,7 @@ async def test_events_are_numbered_without_a_gap(home: Home, line: Line) -> None
         (3, {"status": "online"}, 4003),
         (42, None, 4001),
         ("what", None, 4002),
+        (2, None, 4002),
     ],
 )
 async def test_misbehaviour_ends_the_connection(line: Line, op: Any, data: Any, code: int) -> None:

@@ -1,6 +1,7 @@
 """Clicks, and the rules for answering them."""
 
 import asyncio
+import io
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -93,6 +94,16 @@ async def test_an_ephemeral_answer_is_not_in_the_channel(home: Home, sandbox: Sa
     assert answer.message.seen_only_by is home.mod
     with pytest.raises(PermissionError):
         await home.alice.clicks(answer.message, "Approve")
+
+
+async def test_an_answer_can_carry_a_file(home: Home, sandbox: Sandbox) -> None:
+    async def handler(interaction: discord.Interaction[Any]) -> None:
+        file = discord.File(io.BytesIO(b"all of it"), "arguments.txt")
+        await interaction.response.send_message("see", file=file, ephemeral=True)
+
+    _, answer = await clicked(home, handler)
+    assert answer.message is not None
+    assert [each.data for each in answer.message.attachments] == [b"all of it"]
 
 
 async def test_a_click_can_update_its_message(home: Home, sandbox: Sandbox) -> None:

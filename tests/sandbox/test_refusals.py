@@ -89,6 +89,8 @@ async def test_an_empty_message_is_refused(home: Home, http: Http, content: Any)
         {"content": "x", "message_reference": {}},
         {"content": "x", "message_reference": {"message_id": "soon"}},
         {"content": "x", "nonce": "n" * 26},
+        {"content": "x", "attachments": [{"id": "first"}]},
+        {"content": "x", "attachments": [{"description": "of nothing"}]},
     ],
 )
 async def test_a_field_of_the_wrong_type_is_refused(home: Home, http: Http, body: Any) -> None:
@@ -180,6 +182,7 @@ async def test_an_upload_over_10_mib_is_refused_with_its_text(home: Home, http: 
         form.add_field("payload_json", '{"content": "see"}', content_type="application/json")
         form.add_field("files[0]", io.BytesIO(b"x" * size), filename="big.bin")
         form.add_field("other", "ignored")
+        form.add_field("files[many]", "ignored")
         status, body = await sent(home, http, None, data=form)
         assert status == expected
     assert body["code"] == 40005

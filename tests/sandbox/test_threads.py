@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox import Overwrite
-from tests.sandbox.clients import Home, Http
+from bot.sandbox import Overwrite, Sandbox
+from tests.sandbox.clients import Client, Home, Http, running
 
 
 async def test_a_message_has_one_thread(home: Home, http: Http) -> None:
@@ -40,6 +40,20 @@ async def test_a_private_thread_needs_membership(home: Home, http: Http) -> None
     await home.alice.adds(home.bot, to=thread)
     assert (await http("POST", path, {"content": "x"}))[0] == 200
     assert thread.seen_by(home.mod)  # who may manage threads
+
+
+async def test_who_is_brought_into_a_private_thread_gets_to_know_it(
+    home: Home, sandbox: Sandbox
+) -> None:
+    thread = await home.alice.opens_thread("secret", in_=home.general, private=True)
+    client = Client()
+    async with running(client, home.bot):
+        joined = client.wait_for("thread_join", timeout=5)
+        await home.alice.adds(home.bot, to=thread)
+        assert (await joined).id == thread.id
+        heard = client.wait_for("message", timeout=5)
+        await home.alice.says("between us", in_=thread)
+        assert (await heard).content == "between us"
 
 
 async def test_posting_opens_an_archived_thread_again(home: Home, http: Http) -> None:
