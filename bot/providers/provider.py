@@ -114,15 +114,17 @@ class Provider:
         await self._opened()
 
     async def _opened(self) -> openai.AsyncOpenAI:
-        return self._client or await asyncio.to_thread(self._open)
+        if self._client is None:
+            return await asyncio.to_thread(self._open)
+        return self._client
 
     def _open(self) -> openai.AsyncOpenAI:
         from bot.providers import sdk
 
         with self._opening:
-            if self._client is None:
-                self._client = sdk.open_client(self._settings)
-            return self._client
+            client = self._client or sdk.open_client(self._settings)
+            self._client = client
+        return client
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         client = await self._opened()
