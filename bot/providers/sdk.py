@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any, cast
 
 import openai
@@ -69,11 +69,17 @@ async def response_blocks(
         "messages": list(messages),
         **({"tools": list(tools)} if tools else {}),
     }
-    async with client.chat.completions.with_streaming_response.create(
-        model=settings.model, messages=[], stream=True, extra_body=body
-    ) as response:
-        async with aclosing(cast("AsyncGenerator[bytes]", response.iter_bytes())) as blocks:
-            yield blocks
+    async with AsyncExitStack() as stack:
+        try:
+            response = await stack.enter_async_context(
+                client.chat.completions.with_streaming_response.create(
+                    model=settings.model, messages=[], stream=True, extra_body=body
+                )
+            )
+        except (TypeError, ValueError) as error:  # something in it is not JSON
+            raise _unsendable(error) from None
+        blocks = cast("AsyncGenerator[bytes]", response.iter_bytes())
+        yield await stack.enter_async_context(aclosing(blocks))
 
 
 def translated(error: Exception, secret: str) -> ModelError:
@@ -92,5 +98,9 @@ def translated(error: Exception, secret: str) -> ModelError:
     if isinstance(error, openai.APIConnectionError):
         return ModelUnavailableError("the service cannot be reached")
     if isinstance(error, openai.OpenAIError | _http.InvalidURL):
-        return ModelRefusedError(f"the request could not be sent ({type(error).__name__})")
+        return _unsendable(error)
     return ModelUnavailableError(f"the connection broke ({type(error).__name__})")
+
+
+def _unsendable(error: Exception) -> ModelRefusedError:
+    return ModelRefusedError(f"the request could not be sent ({type(error).__name__})")

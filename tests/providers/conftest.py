@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.agent.model import ModelAnswer, ModelEvent, ModelRequest
+from bot.errors import ModelError
 from bot.providers import Provider, RetryPolicy
 from bot.sandbox.model import ScriptedModel, serve_model
 
@@ -23,13 +24,18 @@ def service() -> ScriptedModel:
 
 
 @pytest.fixture
-async def make(service: ScriptedModel) -> AsyncIterator[Make]:
+async def base_url(service: ScriptedModel) -> AsyncIterator[str]:
+    async with serve_model(service) as server:
+        yield server.base_url
+
+
+@pytest.fixture
+async def make(base_url: str) -> AsyncIterator[Make]:
     """Make providers of the scripted service; they are closed with the test."""
     async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(serve_model(service))
 
         def provider(**options: Any) -> Provider:
-            defaults = {"api_key": KEY, "model": "m", "base_url": server.base_url, "retry": QUICK}
+            defaults = {"api_key": KEY, "model": "m", "base_url": base_url, "retry": QUICK}
             made = Provider(**{**defaults, **options})
             stack.push_async_callback(made.close)
             return made
@@ -50,3 +56,16 @@ async def answer_of(provider: Provider, request: ModelRequest = HELLO) -> ModelA
     answer = (await events_of(provider, request))[-1]
     assert isinstance(answer, ModelAnswer)
     return answer
+
+
+async def failure_of(
+    provider: Provider, request: ModelRequest = HELLO
+) -> tuple[list[ModelEvent], ModelError]:
+    """Return what came before the error, and the error."""
+    events = []
+    try:
+        async for event in provider.stream(request):
+            events.append(event)
+    except ModelError as error:
+        return events, error
+    pytest.fail("the model answered")

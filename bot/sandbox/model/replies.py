@@ -36,6 +36,10 @@ class Gate:
         await self._open.wait()
 
 
+Item = Mapping[str, Any] | str | bytes | Gate
+"""A part of a recorded response."""
+
+
 class Reply(Protocol):
     """One reply, as the server sends it."""
 
@@ -132,14 +136,17 @@ class Answer(Streamed):
 
 @dataclass(slots=True)
 class Chunks(Streamed):
-    """Recorded chunks: objects become events, bytes and the rest go out as they are."""
+    """Recorded chunks: objects and texts become events, bytes go out as they are."""
 
-    items: Iterable[Mapping[str, Any] | str | bytes] = ()
+    items: Iterable[Item] = ()
 
     async def body(self, _request: Mapping[str, Any]) -> AsyncGenerator[bytes]:
-        """Send each as one write."""
+        """Send each as one write, and wait at each gate."""
         for item in self.items:
-            yield item if isinstance(item, bytes) else sse(item)
+            if isinstance(item, Gate):
+                await item.passed()
+            else:
+                yield item if isinstance(item, bytes) else sse(item)
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from bot.sandbox.model.replies import (
     Failure,
     Gate,
     Hangs,
+    Item,
     Pauses,
     Reply,
 )
@@ -52,8 +53,8 @@ class ScriptedModel:
         self._rule = rule
         return self
 
-    def chunks(self, items: Iterable[Mapping[str, Any] | str | bytes]) -> ScriptedModel:
-        """Send recorded chunks (objects), event data (text) or raw bytes as they are."""
+    def chunks(self, items: Iterable[Item]) -> ScriptedModel:
+        """Send recorded chunks (objects), event data (text) or raw bytes; wait at gates."""
         return self._add(Chunks(list(items)))
 
     def fails(
