@@ -99,8 +99,13 @@ class Runner:
         live = self.sessions[session_id]
         decided = await self._decide(live, verdict)
         outcome.turn_id = decided.turn_id
-        told = decided.seq - 1
-        async with aclosing(self._onward(outcome, live, told, recovering=False)) as events:
+        try:
+            yield decided
+        except GeneratorExit:
+            if not live.is_driven:
+                await self._left(live, decided.turn_id)
+            raise
+        async with aclosing(self._onward(outcome, live, decided.seq, recovering=False)) as events:
             async for event in events:
                 yield event
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from bot import (
     Agent,
+    AgentRun,
+    DoneEvent,
     InMemorySessionManager,
     Provider,
     RecordedEvent,
@@ -56,6 +59,20 @@ async def make_agent(model: ScriptedModel, manager: SessionManager) -> AsyncIter
 @pytest.fixture
 def agent(make_agent: MakeAgent) -> Agent:
     return make_agent()
+
+
+async def begun(run: AgentRun) -> asyncio.Task[DoneEvent]:
+    """Start a run; return, once its message or decision is recorded, the task that ends it."""
+    events = aiter(run)
+    await anext(events)
+
+    async def ended() -> DoneEvent:
+        async with aclosing(events):
+            [*_, done] = [event async for event in events]
+        assert isinstance(done, DoneEvent)
+        return done
+
+    return asyncio.create_task(ended())
 
 
 async def events_of(

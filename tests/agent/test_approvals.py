@@ -30,7 +30,7 @@ from bot import (
     tool,
 )
 from bot.sandbox.model import ScriptedModel
-from tests.agent.conftest import MakeAgent, events_of, roles
+from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
 
 class Shop:
@@ -223,33 +223,28 @@ async def test_a_message_while_waiting_is_recorded_told_and_answered_after_the_d
 async def test_a_decision_in_the_middle_of_a_free_tool_is_recorded_at_once(
     make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, shop: Shop
 ) -> None:
-    begun, go = asyncio.Event(), asyncio.Event()
+    working, go = asyncio.Event(), asyncio.Event()
 
     async def slow() -> str:
-        begun.set()
+        working.set()
         await go.wait()
         return "slow"
 
     agent = make_agent(tools=[*shop.tools(), slow])
     model.says(calls=[BUY, ("slow", {})]).then("all done")
     run = asyncio.ensure_future(_result(agent, "go"))
-    await begun.wait()
+    await working.wait()
     [request] = await agent.pending("s")
-    approval = asyncio.ensure_future(_approved(agent, request.approval_id))
-    while not await events_of(manager, "s", ApprovalDecidedEvent):
-        await asyncio.sleep(0)
+    approval = await begun(agent.approve("s", request.approval_id, by="bob"))
+    assert await events_of(manager, "s", ApprovalDecidedEvent)
     go.set()
     assert (await run).output == "all done"
-    assert (await approval).output == "all done"
+    assert (await approval).final_text == "all done"
     assert shop.sold == ["tea", "tea"]
 
 
 async def _result(agent: Agent, text: str) -> AgentResult:
     return await agent.run(text, session_id="s")
-
-
-async def _approved(agent: Agent, approval_id: str) -> AgentResult:
-    return await agent.approve("s", approval_id, by="bob")
 
 
 async def test_a_request_that_nobody_decides_expires(

@@ -8,6 +8,7 @@ import pytest
 from bot import (
     AccessDeniedError,
     Agent,
+    AgentResult,
     AssistantMessageEvent,
     Author,
     DoneEvent,
@@ -26,7 +27,7 @@ from bot import (
     UserMessageEvent,
 )
 from bot.sandbox.model import ScriptedModel
-from tests.agent.conftest import MakeAgent, events_of, roles
+from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
 
 async def test_a_session_remembers_what_was_said(agent: Agent, model: ScriptedModel) -> None:
@@ -70,7 +71,8 @@ async def test_without_a_session_id_a_new_session_is_made_and_told(
 async def test_nothing_happens_before_a_run_is_awaited(
     agent: Agent, manager: SessionManager
 ) -> None:
-    agent.run("hi", session_id="s")
+    run = agent.run("hi", session_id="s")
+    assert not run.begun
     assert await manager.get("s") is None
 
 
@@ -163,15 +165,27 @@ async def test_a_cancelled_run_leaves_a_session_that_answers(
     assert await _text(agent, "and now?", "s") == "still here"
 
 
+async def test_a_run_cancelled_while_its_message_is_recorded_is_not_answered(
+    agent: Agent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    model.says("first").then("third")
+    await agent.run("one", session_id="s")
+    run = asyncio.ensure_future(_text(agent, "two", "s"))
+    await asyncio.sleep(0)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert await _text(agent, "three", "s") == "third"
+
+
 async def test_a_queued_run_that_is_cancelled_is_not_answered(
     agent: Agent, model: ScriptedModel, manager: SessionManager
 ) -> None:
     gate = model.pauses("", "first")
     first = asyncio.ensure_future(_text(agent, "one", "s"))
     await gate.reached.wait()
-    second = asyncio.ensure_future(_text(agent, "two", "s"))
-    while len(await events_of(manager, "s", UserMessageEvent)) < 2:
-        await asyncio.sleep(0)
+    second = await begun(agent.run("two", session_id="s"))
+    await asyncio.sleep(0)  # so that it waits for its turn
     second.cancel()
     gate.release()
     assert await first == "first"
@@ -189,16 +203,14 @@ async def test_stop_ends_the_oldest_turn_and_the_one_behind_it_is_answered(
     model.says("second")
     first = asyncio.ensure_future(agent_result(agent, "one"))
     await gate.reached.wait()
-    second = asyncio.ensure_future(_text(agent, "two", "s"))
-    while len(await events_of(manager, "s", UserMessageEvent)) < 2:
-        await asyncio.sleep(0)
+    second = await begun(agent.run("two", session_id="s"))
     assert await agent.stop("s", by="mod")
     assert (await first).status is RunStatus.STOPPED
-    assert await second == "second"
+    assert (await second).final_text == "second"
     assert not await agent.stop("s", by="mod")
 
 
-async def agent_result(agent: Agent, text: str) -> object:
+async def agent_result(agent: Agent, text: str) -> AgentResult:
     return await agent.run(text, session_id="s")
 
 
