@@ -30,6 +30,7 @@ class Tools:
     """The tools of the tests, and a note of what they did."""
 
     done: list[str] = field(default_factory=list)
+    may_finish: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def all(self) -> Sequence[Tool]:
@@ -45,7 +46,14 @@ class Tools:
             self.done.append("read the clock")
             return "noon"
 
-        return delete_file, read_clock
+        @tool(approval=True)
+        async def long_job(name: str) -> str:
+            """Do something that takes its time."""
+            await self.may_finish.wait()
+            self.done.append(f"did {name}")
+            return "done"
+
+        return delete_file, read_clock, long_job
 
 
 @dataclass(kw_only=True)
