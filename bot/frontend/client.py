@@ -86,7 +86,7 @@ class ParleyClient(discord.AutoShardedClient):
             deliveries=deliveries,
             deliverer=deliverer,
             previews=previews,
-            trouble=Trouble(self, outbox),
+            trouble=Trouble(client=self, store=store, outbox=outbox),
             expiry=self._expiry.arm,
             tasks=self._showing,
         )

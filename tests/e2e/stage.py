@@ -80,6 +80,7 @@ class Stage:
     tools: Tools
     options: FrontendOptions
     approval_ttl: timedelta = timedelta(hours=1)
+    max_model_calls: int = 100
 
     @asynccontextmanager
     async def running(self, **options: Any) -> AsyncIterator[ParleyClient]:
@@ -117,6 +118,7 @@ class Stage:
                 tools=[*self.tools.all, announce_tool(client)],
                 may_decide=lambda request, actor: may_decide(options, actor),
                 approval_ttl=self.approval_ttl,
+                max_model_calls=self.max_model_calls,
             )
 
         return ParleyClient(
