@@ -90,6 +90,20 @@ class Guild:
         )
         return channel
 
+    def permits(
+        self,
+        whom: Role | User,
+        *,
+        in_: Channel,
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+    ) -> None:
+        """Set what a channel allows and denies to a role or member, and tell the bots."""
+        in_.overwrites[whom] = Overwrite.of(allow, deny)
+        self.world.hub.in_place(
+            in_, "CHANNEL_UPDATE", lambda _: payloads.place(in_), Intents.GUILDS
+        )
+
     def role(
         self, name: str, *, permissions: Iterable[str] = (), mentionable: bool = False
     ) -> Role:

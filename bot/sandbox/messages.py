@@ -76,6 +76,11 @@ class Ping:
     who: User | Role | str
     at: datetime
 
+    @property
+    def by(self) -> User:
+        """Who wrote the message."""
+        return self.message.author
+
 
 @dataclass(eq=False, repr=False)
 class Message:

@@ -1,4 +1,4 @@
-"""What happens when someone posts, edits or deletes, whoever it is."""
+"""What happens when someone posts, whoever it is."""
 
 from __future__ import annotations
 

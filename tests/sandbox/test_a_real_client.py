@@ -289,12 +289,16 @@ async def test_who_comes_and_goes_is_told(home: Home, sandbox: Sandbox) -> None:
         assert (await back).id == home.guild.id
 
 
-async def test_a_new_channel_is_told_only_to_who_may_see_it(home: Home, sandbox: Sandbox) -> None:
+async def test_a_new_channel_and_new_permissions_are_told(home: Home, sandbox: Sandbox) -> None:
     client = Client()
     async with running(client, home.bot):
         created = client.wait_for("guild_channel_create", timeout=5)
         home.guild.channel("news")
         assert (await created).name == "news"
+        updated = client.wait_for("guild_channel_update", timeout=5)
+        home.guild.permits(home.bot, in_=home.general, deny={"SEND_MESSAGES"})
+        me = client.guilds[0].me
+        assert not (await updated)[1].permissions_for(me).send_messages
 
 
 async def test_a_webhook_and_another_bot_speak(home: Home, sandbox: Sandbox) -> None:
