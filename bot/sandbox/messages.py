@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .world import World
 
 
+BUTTON = 2  # a component's type
+
+
 class Kind(IntEnum):
     """The types of messages that occur here (reference, "Message Types")."""
 
@@ -147,7 +150,8 @@ class Message:
             LookupError: There is none, or it is switched off.
         """
         for button in self.buttons:
-            if wanted in (button.get("label"), button.get("custom_id")) and "url" not in button:
+            named = wanted in (button.get("label"), button.get("custom_id"))
+            if named and button["type"] == BUTTON and "url" not in button:
                 if button.get("disabled"):
                     raise LookupError(f"{wanted!r} is switched off")
                 return button

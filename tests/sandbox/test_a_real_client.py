@@ -156,7 +156,7 @@ async def test_typing_reactions_and_pins_go_both_ways(home: Home, sandbox: Sandb
         await mine.remove_reaction("👍", discord.Object(home.bot.id))
         assert shown.reactions["👍"] == [home.alice]
 
-        home.guild.join(home.bot, permissions={"PIN_MESSAGES"})
+        home.guild.grant(home.bot, "PIN_MESSAGES")
         await mine.pin()
         assert [each.id async for each in channel.pins()] == [mine.id]
         await mine.unpin()
@@ -184,7 +184,7 @@ async def test_a_dm_is_opened_from_either_side(home: Home, sandbox: Sandbox) -> 
 
 
 async def test_threads_are_opened_used_and_closed(home: Home, sandbox: Sandbox) -> None:
-    home.guild.join(home.bot, permissions={"MANAGE_THREADS"})
+    home.guild.grant(home.bot, "MANAGE_THREADS")
     client = Client()
     async with running(client, home.bot):
         heard = client.wait_for("message", timeout=5)
@@ -231,7 +231,7 @@ async def test_a_thread_by_a_person_reaches_the_client(home: Home, sandbox: Sand
 
 async def test_what_is_fetched_is_what_there_is(home: Home, sandbox: Sandbox) -> None:
     role = home.guild.role("helpers", permissions={"MANAGE_MESSAGES"}, mentionable=True)
-    home.guild.join(home.bot, permissions={"MANAGE_ROLES", "MANAGE_CHANNELS"})
+    home.guild.grant(home.bot, "MANAGE_ROLES", "MANAGE_CHANNELS")
     home.general.topic = "talk"
     client = Client()
     async with running(client, home.bot):
@@ -258,7 +258,7 @@ async def test_what_is_fetched_is_what_there_is(home: Home, sandbox: Sandbox) ->
 
 
 async def test_messages_are_deleted_in_bulk(home: Home, sandbox: Sandbox) -> None:
-    home.guild.join(home.bot, permissions={"MANAGE_MESSAGES"})
+    home.guild.grant(home.bot, "MANAGE_MESSAGES")
     said = [await home.alice.says(str(number), in_=home.general) for number in range(3)]
     client = Client()
     async with running(client, home.bot):

@@ -20,6 +20,7 @@ from bot.sandbox.users import User
 
 from .call import Call, Routes
 from .channels import ARCHIVE_MINUTES
+from .guilds import require_members_intent
 
 PUBLIC, PRIVATE = 11, 12
 
@@ -89,7 +90,8 @@ async def leave(call: Call) -> Any:
 
 
 async def members(call: Call) -> Any:
-    """Return all memberships."""
+    """Return all memberships; needs the members intent."""
+    require_members_intent(call)
     thread = _thread(call)
     return [payloads.thread_member(thread, each) for each in thread.members]
 
