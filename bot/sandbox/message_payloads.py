@@ -1,0 +1,156 @@
+"""The JSON of messages, and what a viewer without Message Content sees of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from . import payloads
+from .channels import Place
+from .errors import Json
+from .messages import Attachment, Flags, Message
+from .users import Bot
+
+if TYPE_CHECKING:
+    from .dispatch import Session
+
+HIDDEN: Json = {"content": "", "attachments": [], "embeds": [], "components": []}
+
+
+def for_rest(message: Message, viewer: Bot) -> Json:
+    """Return a message as the REST interface shows it to a bot."""
+    return _shown(message, viewer, allowed=viewer.reads_content)
+
+
+def for_session(message: Message, session: Session) -> Json:
+    """Return a message as the gateway shows it: with guild and member beside it."""
+    body = _shown(message, session.bot, allowed=session.reads_content)
+    body["channel_type"] = message.place.kind
+    guild = message.place.guild
+    if guild is not None:
+        body["guild_id"] = str(guild.id)
+        member = guild.members.get(message.author.id)
+        if member is not None and message.webhook_id is None:
+            body["member"] = payloads.member(member, with_user=False)
+    return body
+
+
+def _shown(message: Message, viewer: Bot, *, allowed: bool) -> Json:
+    body = _whole(message)
+    if not viewer.may_read(message, allowed=allowed):
+        body |= HIDDEN
+    for emoji in body["reactions"]:
+        emoji["me"] = viewer in message.reactions[emoji["emoji"]["name"]]
+    if message.reference is not None:
+        target = message.reference.target
+        standing = target is not None and not target.deleted
+        body["referenced_message"] = (
+            _shown(target, viewer, allowed=allowed) | {"referenced_message": None}
+            if target is not None and standing
+            else None
+        )
+    return body
+
+
+def _whole(message: Message) -> Json:
+    body: Json = {
+        "id": str(message.id),
+        "channel_id": str(message.place.id),
+        "type": int(message.kind),
+        "author": payloads.user(message.author),
+        "content": message.content,
+        "timestamp": payloads.moment(message.created_at),
+        "edited_timestamp": payloads.moment(message.edited_at),
+        "tts": message.tts,
+        "mention_everyone": message.mention_everyone,
+        "mentions": [_mentioned(message, each.id) for each in message.mentions],
+        "mention_roles": [str(each.id) for each in message.mention_roles],
+        "attachments": [file_payload(message.place, each) for each in message.attachments],
+        "embeds": [] if Flags.SUPPRESS_EMBEDS in message.flags else message.embeds,
+        "components": message.components,
+        "reactions": _reactions(message),
+        "pinned": message.pinned_at is not None,
+        "flags": int(message.flags),
+    }
+    return body | _extras(message)
+
+
+def _extras(message: Message) -> Json:
+    extras: Json = {}
+    if message.webhook_id is not None:
+        extras["webhook_id"] = str(message.webhook_id)
+    if message.nonce is not None:
+        extras["nonce"] = message.nonce
+    if message.thread is not None:
+        extras["thread"] = payloads.place(message.thread)
+    if message.reference is not None:
+        extras["message_reference"] = _reference(message)
+    if message.interaction is not None:
+        extras["application_id"] = str(message.interaction.bot.application_id)
+        extras["interaction_metadata"] = _metadata(message)
+    return extras
+
+
+def _reference(message: Message) -> Json:
+    reference = message.reference
+    body: Json = {"type": 0}
+    if reference is not None:
+        body["channel_id"] = str(reference.channel_id)
+        if reference.message_id is not None:
+            body["message_id"] = str(reference.message_id)
+    if message.place.guild is not None:
+        body["guild_id"] = str(message.place.guild.id)
+    return body
+
+
+def _metadata(message: Message) -> Json:
+    interaction = message.interaction
+    if interaction is None:
+        return {}
+    return {
+        "id": str(interaction.id),
+        "type": int(interaction.kind),
+        "user": payloads.user(interaction.person),
+        "authorizing_integration_owners": interaction.owners,
+    }
+
+
+def _mentioned(message: Message, user_id: int) -> Json:
+    account = message.world.users[user_id]
+    body = payloads.user(account)
+    guild = message.place.guild
+    if guild is not None and user_id in guild.members:
+        body["member"] = payloads.member(guild.members[user_id], with_user=False)
+    return body
+
+
+def _reactions(message: Message) -> list[Json]:
+    return [
+        {
+            "emoji": {"id": None, "name": emoji},
+            "count": len(users),
+            "count_details": {"normal": len(users), "burst": 0},
+            "me": False,
+            "me_burst": False,
+            "burst_colors": [],
+        }
+        for emoji, users in message.reactions.items()
+        if users
+    ]
+
+
+def file_payload(place: Place, each: Attachment) -> Json:
+    """Return a file, with the address where the sandbox serves it."""
+    url = f"{place.world.cdn}/attachments/{place.id}/{each.id}/{quote(each.filename)}"
+    body: Json = {
+        "id": str(each.id),
+        "filename": each.filename,
+        "size": len(each.data),
+        "url": url,
+        "proxy_url": url,
+    }
+    if each.content_type is not None:
+        body["content_type"] = each.content_type
+    if each.description is not None:
+        body["description"] = each.description
+    return body

@@ -1,0 +1,156 @@
+"""What happens when someone posts, whoever it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import mentions, message_payloads
+from .channels import DirectChannel, Place, Thread
+from .drafts import Draft, ReplyTo, Upload
+from .errors import Refusal
+from .messages import Attachment, Flags, Kind, Message, Reference
+from .permissions import Permissions
+from .threads import join_thread, set_archived, thread_changed
+from .users import Bot, Intents, User
+
+if TYPE_CHECKING:
+    from .interactions import Interaction
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a message comes from when no account simply wrote it."""
+
+    kind: Kind = Kind.DEFAULT
+    webhook_id: int | None = None
+    interaction: Interaction | None = None
+
+
+DIRECTLY = Origin()
+
+
+def require(place: Place, user: User, *needed: Permissions) -> None:
+    """Refuse who may not look in (50001) or lacks a permission (50013)."""
+    granted = place.permissions_for(user)
+    if Permissions.VIEW_CHANNEL not in granted:
+        raise Refusal.MISSING_ACCESS.error()
+    if any(each not in granted for each in needed):
+        raise Refusal.MISSING_PERMISSIONS.error()
+
+
+def post(place: Place, author: User, draft: Draft, origin: Origin = DIRECTLY) -> Message:
+    """Put a message into a place, or refuse it as Discord does."""
+    if origin is DIRECTLY:
+        _may_post(place, author, draft)
+    if Flags.LOADING not in draft.flags:
+        draft.refuse_empty()
+    _open_archived(place, author)
+    message = _made(place, author, draft, origin)
+    mentions.apply(message, draft.allowed)
+    if message.seen_only_by is None:
+        publish(message)
+    place.world.pulse.beat()
+    return message
+
+
+def _may_post(place: Place, author: User, draft: Draft) -> None:
+    require(place, author, place.sending)
+    if draft.uploads:
+        require(place, author, Permissions.ATTACH_FILES)
+    if draft.embeds:
+        require(place, author, Permissions.EMBED_LINKS)
+    if draft.reply_to is not None:
+        require(place, author, Permissions.READ_MESSAGE_HISTORY)
+    if isinstance(place, DirectChannel) and isinstance(author, Bot):
+        _refuse_closed_dm(place)
+
+
+def _refuse_closed_dm(place: DirectChannel) -> None:
+    world, bot = place.world, place.bot
+    shared = any({bot.id, place.person.id} <= set(each.members) for each in world.guilds)
+    if place.person in world.dms_closed or not shared:
+        raise Refusal.DMS_CLOSED.error()
+
+
+def _open_archived(place: Place, author: User) -> None:
+    """Posting in an archived thread opens it, unless a moderator has locked it."""
+    if not isinstance(place, Thread):
+        return
+    moderator = Permissions.MANAGE_THREADS in place.permissions_for(author)
+    if place.locked and not moderator:
+        raise (Refusal.ARCHIVED_THREAD if place.archived else Refusal.LOCKED_THREAD).error()
+    if place.archived:
+        set_archived(place, False)
+        thread_changed(place)
+
+
+def _made(place: Place, author: User, draft: Draft, origin: Origin) -> Message:
+    world = place.world
+    reference = _resolved(place, draft.reply_to)
+    private = Flags.EPHEMERAL in draft.flags and origin.interaction is not None
+    message = Message(
+        world,
+        world.ids.next(),
+        place,
+        author,
+        world.clock.now(),
+        kind=Kind.REPLY if reference and origin.kind is Kind.DEFAULT else origin.kind,
+        content=draft.content or "",
+        embeds=draft.embeds or [],
+        components=draft.components or [],
+        attachments=[stored(place, each) for each in draft.uploads],
+        reference=reference,
+        flags=draft.flags if private else draft.flags & ~Flags.EPHEMERAL,
+        nonce=draft.nonce,
+        tts=draft.tts,
+        webhook_id=origin.webhook_id,
+        interaction=origin.interaction,
+    )
+    if private and origin.interaction is not None:
+        message.seen_only_by = origin.interaction.person
+    return message
+
+
+def _resolved(place: Place, reply_to: ReplyTo | None) -> Reference | None:
+    if reply_to is None:
+        return None
+    target = place.find(reply_to.message_id)
+    if target is None and reply_to.fail_if_not_exists:
+        text = {"code": "REPLIES_UNKNOWN_MESSAGE", "message": "Unknown message"}
+        raise Refusal.INVALID_FORM.error({"message_reference": {"_errors": [text]}})
+    return Reference(place.id, reply_to.message_id, target) if target is not None else None
+
+
+def stored(place: Place, upload: Upload) -> Attachment:
+    """Keep an uploaded file where the sandbox can serve it."""
+    each = Attachment(
+        place.world.ids.next(),
+        upload.filename,
+        upload.data,
+        upload.content_type,
+        upload.description,
+    )
+    place.world.files[each.id] = each
+    return each
+
+
+def publish(message: Message) -> None:
+    """Add a message to the place's history and tell who may know."""
+    place = message.place
+    place.history.append(message)
+    place.last_message_id = message.id
+    if isinstance(place, Thread) and message.webhook_id is None and not message.is_system:
+        join_thread(place, message.author)
+    tell(message, "MESSAGE_CREATE")
+
+
+def tell(message: Message, event: str) -> None:
+    """Send an event about a message to who may know of it."""
+    message.world.hub.in_place(
+        message.place,
+        event,
+        lambda session: message_payloads.for_session(message, session),
+        Intents.GUILD_MESSAGES,
+        Intents.DIRECT_MESSAGES,
+    )

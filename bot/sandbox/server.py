@@ -1,0 +1,134 @@
+"""The server on loopback that a bot's client talks to.
+
+It protects against nothing but its own page being driven from elsewhere: whoever can connect
+to loopback and knows a bot's token is that bot.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+from . import rest
+from .dispatch import Session
+from .gateway import Connection
+from .gateway_protocol import Close
+from .page_server import Page
+from .users import Bot
+from .world import World
+
+HOST = "127.0.0.1"
+LARGEST_BODY = 64 * 1024 * 1024  # above the limit for uploads, which is refused in its own words
+
+
+class Sandbox:
+    """A running server.
+
+    Attributes:
+        url: Its address, without a slash at the end.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.url = ""
+        self.page_token = secrets.token_urlsafe(16)
+        self._open: list[Connection] = []
+        self._page = Page(world, self.page_token)
+
+    @property
+    def api_base(self) -> str:
+        """The address of the REST interface."""
+        return self.url + rest.API
+
+    @property
+    def gateway_url(self) -> str:
+        """The address of the gateway."""
+        return self.world.gateway_url
+
+    @property
+    def page_url(self) -> str:
+        """The address of the page, with the token that lets it write."""
+        return f"{self.url}/?token={self.page_token}"
+
+    @property
+    def connections(self) -> list[Session]:
+        """The gateway sessions that are connected."""
+        return list(self.world.hub.sessions)
+
+    def connected(self, bot: Bot, timeout: float = 5.0) -> Coroutine[Any, Any, Session]:
+        """Return the bot's gateway session once it is there."""
+        return self.world.pulse.until(
+            lambda: next((each for each in self.connections if each.bot is bot), None),
+            timeout,
+            lambda: f"{bot.name} did not connect",
+        )
+
+    def disconnected(self, bot: Bot, timeout: float = 5.0) -> Coroutine[Any, Any, bool]:
+        """Return once the bot has no gateway session any more."""
+        return self.world.pulse.until(
+            lambda: True if all(each.bot is not bot for each in self.connections) else None,
+            timeout,
+            lambda: f"{bot.name} is still connected",
+        )
+
+    async def disconnect(self, bot: Bot, code: int = Close.UNKNOWN_ERROR) -> None:
+        """Hang up on a bot, as Discord does now and then."""
+        for each in list(self._open):
+            if each.session is not None and each.session.bot is bot:
+                await each.socket.close(code=code)
+
+    async def _gateway(self, request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse(max_msg_size=4096, compress=False)
+        await socket.prepare(request)
+        compressed = request.query.get("compress") == "zlib-stream"
+        connection = Connection(self.world, socket, compressed=compressed)
+        self._open.append(connection)
+        try:
+            await connection.serve()
+        finally:
+            self._open.remove(connection)
+        return socket
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        file = self.world.files.get(int(request.match_info["file"]))
+        if file is None:
+            raise web.HTTPNotFound
+        kind = file.content_type or "application/octet-stream"
+        return web.Response(body=file.data, headers={"Content-Type": kind})
+
+    def application(self) -> web.Application:
+        """Return the web application with everything the sandbox serves."""
+        app = web.Application(client_max_size=LARGEST_BODY)
+        app.router.add_get("/gateway", self._gateway)
+        app.router.add_get("/gateway/", self._gateway)
+        app.router.add_get("/attachments/{place}/{file:\\d+}/{name}", self._file)
+        rest.add_routes(app, self.world)
+        self._page.add_routes(app)
+        app.on_shutdown.append(self._hang_up)
+        return app
+
+    async def _hang_up(self, _: web.Application) -> None:
+        for each in list(self._open):
+            await each.socket.close(code=Close.UNKNOWN_ERROR)
+        self._page.close()
+
+
+@asynccontextmanager
+async def serve(world: World, *, port: int = 0) -> AsyncIterator[Sandbox]:
+    """Serve a world on loopback while the block lasts; port 0 takes a free one."""
+    sandbox = Sandbox(world)
+    runner = web.AppRunner(sandbox.application(), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, HOST, port)
+        await site.start()
+        _, taken = runner.addresses[0][:2]
+        sandbox.url = world.cdn = f"http://{HOST}:{taken}"
+        world.gateway_url = f"ws://{HOST}:{taken}/gateway"
+        yield sandbox
+    finally:
+        await runner.cleanup()

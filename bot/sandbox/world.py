@@ -1,0 +1,119 @@
+"""The whole of a little Discord, as one plain object that tests and people drive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .channels import DirectChannel
+from .clock import Clock, SystemClock
+from .dispatch import Hub
+from .guilds import Guild
+from .ids import Snowflakes
+from .people import Person
+from .pulse import Pulse
+from .users import PRIVILEGED, Bot, User
+from .webhooks import Webhook
+
+if TYPE_CHECKING:
+    from .channels import Channel, Place
+    from .interactions import Interaction
+    from .messages import Attachment, Ping
+
+EVERY_PRIVILEGED = [str(each.name) for each in PRIVILEGED]
+ACK_TIMEOUT = 3.0  # seconds to acknowledge an interaction
+
+
+@dataclass(frozen=True)
+class LoggedRequest:
+    """A REST request that was answered."""
+
+    method: str
+    path: str
+    status: int
+    seconds: float
+
+
+class World:
+    """Guilds, accounts, messages; what was asked of it and who was pinged.
+
+    Attributes:
+        ack_timeout: Seconds in which an interaction must be acknowledged.
+        cdn: The address that attachments are served under; set by ``serve``.
+        gateway_url: The address of the gateway; set by ``serve``.
+        dms_closed: Persons who accept no DMs from bots.
+        patience: Seconds that a person waits for more once an interaction was acknowledged.
+        pings: Everyone who was notified, in order.
+        requests: Every REST request.
+        unknown_routes: Requests for what the sandbox does not have, as "METHOD /path".
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        ack_timeout: float = ACK_TIMEOUT,
+        patience: float = 5.0,
+    ) -> None:
+        self.clock: Clock = clock or SystemClock()
+        self.ack_timeout, self.patience = ack_timeout, patience
+        self.ids = Snowflakes(self.clock)
+        self.pulse = Pulse()
+        self.hub = Hub(self)
+        self.cdn = "http://127.0.0.1"
+        self.gateway_url = "ws://127.0.0.1/gateway"
+        self.guilds: list[Guild] = []
+        self.users: dict[int, User] = {}
+        self.places: dict[int, Place] = {}
+        self.files: dict[int, Attachment] = {}
+        self.webhooks: list[Webhook] = []
+        self.interactions: dict[str, Interaction] = {}
+        self.dms_closed: set[User] = set()
+        self.pings: list[Ping] = []
+        self.requests: list[LoggedRequest] = []
+        self.unknown_routes: list[str] = []
+        self.developer = self.person("developer")
+
+    def guild(self, name: str, *, owner: User | None = None) -> Guild:
+        """Add a server; without an owner a person is made for it."""
+        guild = Guild(self, name, owner or self.person(f"owner of {name}"))
+        self.guilds.append(guild)
+        return guild
+
+    def person(self, name: str, *, bot: bool = False) -> Person:
+        """Add a person, or another bot that a test speaks for."""
+        person = Person(self, name, is_bot=bot)
+        self.users[person.id] = person
+        return person
+
+    def bot(self, name: str, *, privileged: Iterable[str] = EVERY_PRIVILEGED) -> Bot:
+        """Add an application whose client will connect; by default with every intent allowed."""
+        bot = Bot(self, name, privileged)
+        self.users[bot.id] = bot
+        return bot
+
+    def webhook(self, name: str, *, in_: Channel) -> Webhook:
+        """Add a webhook to a channel."""
+        webhook = Webhook(self, name, in_)
+        self.webhooks.append(webhook)
+        return webhook
+
+    @property
+    def bots(self) -> list[Bot]:
+        """Every application."""
+        return [each for each in self.users.values() if isinstance(each, Bot)]
+
+    @property
+    def persons(self) -> list[Person]:
+        """Everyone whom a test or a visitor can speak for."""
+        return [each for each in self.users.values() if isinstance(each, Person)]
+
+    def direct(self, person: User, bot: Bot) -> DirectChannel:
+        """Return the one DM channel of a person and a bot, made when first wanted."""
+        for place in self.places.values():
+            if isinstance(place, DirectChannel) and (place.person, place.bot) == (person, bot):
+                return place
+        place = DirectChannel(person, bot)
+        self.places[place.id] = place
+        return place
