@@ -1,0 +1,19 @@
+"""The agent: what to do next, asked of the log."""
+
+from bot.agent.agent import Agent
+from bot.agent.approvals import Actor
+from bot.agent.context import ExecutionContext
+from bot.agent.inputs import UserMessage
+from bot.agent.run import AgentResult, AgentRun
+from bot.agent.tools import Tool, tool
+
+__all__ = [
+    "Actor",
+    "Agent",
+    "AgentResult",
+    "AgentRun",
+    "ExecutionContext",
+    "Tool",
+    "UserMessage",
+    "tool",
+]

@@ -1,0 +1,23 @@
+"""Sessions: what one is, and where they live."""
+
+from bot.sessions.manager import SessionManager
+from bot.sessions.memory import InMemorySessionManager
+from bot.sessions.session import Session, check_session_id
+from bot.sessions.sqlite import SQLiteSessionManager
+from bot.sessions.state import State
+from bot.sessions.store import ApprovalRecord, Lease, SessionInfo, SessionStore
+from bot.sessions.turns import OpenTurn
+
+__all__ = [
+    "ApprovalRecord",
+    "InMemorySessionManager",
+    "Lease",
+    "OpenTurn",
+    "SQLiteSessionManager",
+    "Session",
+    "SessionInfo",
+    "SessionManager",
+    "SessionStore",
+    "State",
+    "check_session_id",
+]

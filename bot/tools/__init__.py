@@ -1,0 +1,1 @@
+"""Tools that ship and need no Discord."""

@@ -1,0 +1,224 @@
+"""The agent: runs, decisions and resets, for any number of sessions at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from bot.agent.approvals import Actor, MayDecide, Verdict
+from bot.agent.closing import end_turn
+from bot.agent.context import ExecutionContext
+from bot.agent.ending import pending
+from bot.agent.inputs import UserInput
+from bot.agent.live import LiveSession
+from bot.agent.loop import stopped
+from bot.agent.model import Model
+from bot.agent.parts import Parts
+from bot.agent.run import AgentRun, Outcome
+from bot.agent.runner import MayContinue, Runner, told_failures
+from bot.agent.tools import Tool, as_tool
+from bot.errors import AccessDeniedError
+from bot.events import (
+    ApprovalRequestedEvent,
+    Decision,
+    Event,
+    RecordedEvent,
+    ResetEvent,
+    UserMessageEvent,
+    new_id,
+)
+from bot.sessions import InMemorySessionManager, Session, SessionManager
+
+
+class Agent:
+    """Answers messages in sessions, with a model and tools, and asks before it acts.
+
+    `run`, `approve`, `deny`, `withdraw` and `resume` return an `AgentRun`: nothing happens until it
+    is awaited or iterated over.
+
+    Args:
+        provider: The model service.
+        session_manager: Where sessions live; without one, in memory.
+        system_prompt: A text, or a function that gives it.
+        tools: Functions, plain or made by `@tool`.
+        may_continue: Whether a user may continue a session; by default anyone the caller lets in.
+        may_decide: Whether an actor may decide a request; by default anyone the caller lets in.
+        approval_ttl: How long a request lives.
+        max_steps: Model calls of one turn at the most.
+        max_model_calls: Model calls at the same time at the most, over all sessions.
+    """
+
+    def __init__(
+        self,
+        *,
+        provider: Model,
+        session_manager: SessionManager | None = None,
+        system_prompt: str | Callable[[], str] = "",
+        tools: Sequence[Tool | Callable[..., Any]] = (),
+        may_continue: MayContinue = lambda session, user_id: True,
+        may_decide: MayDecide = lambda request, actor: True,
+        approval_ttl: timedelta = timedelta(hours=24),
+        max_steps: int = 25,
+        max_model_calls: int = 1000,
+    ) -> None:
+        manager = session_manager or InMemorySessionManager()
+        made = [as_tool(function) for function in tools]
+        if len({tool.name for tool in made}) < len(made):
+            raise ValueError("two tools have the same name")
+        self._parts = Parts(
+            model=provider,
+            manager=manager,
+            tools={tool.name: tool for tool in made},
+            system_prompt=system_prompt if callable(system_prompt) else lambda: system_prompt,
+            approval_ttl=approval_ttl,
+            max_steps=max_steps,
+            slots=asyncio.Semaphore(max_model_calls),
+        )
+        self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
+
+    # -- runs --------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        user_input: UserInput,
+        session_id: str | None = None,
+        context: ExecutionContext | None = None,
+        *,
+        user_id: str | None = None,
+    ) -> AgentRun:
+        """Record a message and answer it, after the turns before it.
+
+        While the session waits for an approval the run ends at once, as awaiting it; the message
+        is answered by the run that continues the session.
+
+        Raises (when awaited or iterated over):
+            ValueError: for an empty message, a bad session id, or another session's context.
+            AccessDeniedError: if this user may not continue the session.
+        """
+        if context is not None:
+            session_id = context.session.session_id if session_id is None else session_id
+            user_id = context.user_id if user_id is None else user_id
+
+        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
+            if context is not None and context.session.session_id != session_id:
+                raise ValueError("the context is another session's")
+            outcome.context = context
+            name = new_id("session") if session_id is None else session_id
+            events = self._runner.message(outcome, user_input, name, user_id)
+            return told_failures(outcome, name, events)
+
+        return AgentRun(start)
+
+    def approve(
+        self,
+        session_id: str,
+        approval_id: str,
+        *,
+        by: Actor | str,
+        note: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> AgentRun:
+        """Approve a call, edited if `arguments` are given, and go on with the session.
+
+        Raises (when awaited or iterated over):
+            ApprovalNotFoundError: if this session has no such request.
+            ApprovalDecidedError: if it was decided before, or its time is over.
+            ApprovalRefusedError: if this actor may not decide it.
+            ToolError: if edited arguments are invalid.
+        """
+        verdict = _verdict(approval_id, Decision.APPROVED, by, note)
+        return self._decision(session_id, replace(verdict, arguments=arguments))
+
+    def deny(
+        self, session_id: str, approval_id: str, *, by: Actor | str, reason: str | None = None
+    ) -> AgentRun:
+        """Deny a call and go on with the session; raises what `approve` does."""
+        return self._decision(session_id, _verdict(approval_id, Decision.DENIED, by, reason))
+
+    def withdraw(
+        self, session_id: str, approval_id: str, *, by: Actor | str, reason: str | None = None
+    ) -> AgentRun:
+        """Take a request back, as who asked, and go on; raises what `approve` does."""
+        return self._decision(session_id, _verdict(approval_id, Decision.CANCELLED, by, reason))
+
+    def resume(self, session_id: str) -> AgentRun:
+        """Go on with whatever the session has open: after a restart, or when a request expires."""
+
+        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
+            events = self._runner.resumption(outcome, session_id)
+            return told_failures(outcome, session_id, events)
+
+        return AgentRun(start)
+
+    def _decision(self, session_id: str, verdict: Verdict) -> AgentRun:
+        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
+            events = self._runner.decision(outcome, session_id, verdict)
+            return told_failures(outcome, session_id, events)
+
+        return AgentRun(start)
+
+    # -- at once -----------------------------------------------------------------------------------
+
+    async def stop(self, session_id: str, *, by: str) -> bool:
+        """End the oldest open turn; return whether there was one. Those behind it are answered."""
+        live = await self._opened(session_id)
+        if live is None or not live.session.open_turns:
+            return False
+        end = stopped(live.session.open_turns[0].turn_id)
+        shown = live.shown
+        live.interrupts.interrupt()
+        return bool(await live.record(lambda s: end_turn(s, end, by=by, shown=shown)))
+
+    async def reset(self, session_id: str, *, by: str) -> int:
+        """End all open turns and begin anew; return how many messages the model forgets."""
+        live = await self._opened(session_id)
+        if live is None:
+            return 0
+        shown, forgotten = live.shown, 0
+        live.interrupts.interrupt()
+
+        def begin_anew(session: Session) -> Sequence[RecordedEvent]:
+            nonlocal forgotten
+            forgotten = sum(isinstance(e, UserMessageEvent) for e in session.events)
+            ends = [stopped(turn.turn_id) for turn in session.open_turns]
+            closing = [e for end in ends for e in end_turn(session, end, by=by, shown=shown)]
+            return [*closing, ResetEvent(by=by)]
+
+        await live.record(begin_anew)
+        return forgotten
+
+    async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
+        """Return the requests of a session that wait for a human, oldest first."""
+        live = await self._opened(session_id)
+        return pending(live.session) if live else ()
+
+    def suspend(self) -> None:
+        """From now on a run that is left early leaves its turn open, for the next start."""
+        self._runner.suspended = True
+
+    async def close(self) -> None:
+        """Close the model's connections, and the session manager if it can be closed."""
+        await self._parts.model.close()
+        close = getattr(self._parts.manager, "close", None)
+        if close is not None:
+            await close()
+        self._runner.forget()
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    async def _opened(self, session_id: str) -> LiveSession | None:
+        """Return a session that exists, read anew."""
+        live = self._runner.sessions[session_id]
+        try:
+            await live.open()
+        except AccessDeniedError:
+            return None
+        return live
+
+
+def _verdict(approval_id: str, decision: Decision, by: Actor | str, reason: str | None) -> Verdict:
+    actor = by if isinstance(by, Actor) else Actor(user_id=by)
+    return Verdict(approval_id=approval_id, decision=decision, actor=actor, reason=reason or "")

@@ -1,0 +1,193 @@
+"""One call of the model, and what is recorded of its answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from bot.agent.arguments import arguments_hash
+from bot.agent.calls import call_states
+from bot.agent.closing import Shown, answers, settle
+from bot.agent.history import history
+from bot.agent.live import LiveSession
+from bot.agent.model import (
+    ModelAnswer,
+    ModelRequest,
+    ReasoningDelta,
+    Retrying,
+    TextDelta,
+)
+from bot.agent.parts import Parts, asker
+from bot.agent.tools import Tool
+from bot.errors import ModelUnavailableError, ToolError, TurnFailedError
+from bot.events import (
+    ApprovalRequestedEvent,
+    AssistantMessageEvent,
+    Event,
+    RateLimitEvent,
+    ReasoningChunkEvent,
+    RecordedEvent,
+    TextChunkEvent,
+    ToolCall,
+    ToolResultEvent,
+    ToolStatus,
+    new_id,
+    utc_now,
+)
+from bot.sessions import Session
+
+MAX_REPEATS = 3
+"""How often the very same call may be made in one turn."""
+
+
+async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGenerator[Event, None]:
+    """Ask the model, give its answer as it comes, and record it.
+
+    Raises:
+        ModelError: if the service fails; what was shown of the answer stays in `live.shown`.
+        TurnFailedError: if the answer is empty, or this would be one step too many.
+    """
+    number = answers(live.session.turn(turn_id))
+    if number >= parts.max_steps:
+        raise TurnFailedError("too many steps", code="too_many_steps")
+    live.shown = Shown(turn_id, number, [])
+    answer = None
+    async with aclosing(_stream(parts, live, turn_id)) as stream:
+        async for item in stream:
+            if isinstance(item, ModelAnswer):
+                answer = item
+            else:
+                yield item
+    if answer is None:
+        raise ModelUnavailableError("the service's answer has no end")
+    await _record_answer(parts, live, turn_id, answer)
+
+
+async def _stream(
+    parts: Parts, live: LiveSession, turn_id: str
+) -> AsyncGenerator[Event | ModelAnswer, None]:
+    request = ModelRequest(
+        messages=history(
+            live.session.events,
+            system_prompt=parts.system_prompt(),
+            model=parts.model.model,
+            turn_id=turn_id,
+        ),
+        tools=await parts.definitions(),
+    )
+    if parts.slots.locked():
+        yield RateLimitEvent(turn_id=turn_id, retry_after=0.0)
+    await live.interrupts.guard(parts.slots.acquire)
+    try:
+        async with aclosing(_pieces(parts, live, request, turn_id)) as pieces:
+            async for piece in pieces:
+                yield piece
+    finally:
+        parts.slots.release()
+
+
+async def _pieces(
+    parts: Parts, live: LiveSession, request: ModelRequest, turn_id: str
+) -> AsyncGenerator[Event | ModelAnswer, None]:
+    assert live.shown is not None  # noqa: S101 - set by `ask_model`
+    shown = live.shown.pieces
+    async with aclosing(parts.model.stream(request)) as stream:
+        while True:
+            try:
+                item = await live.interrupts.guard(stream.__anext__)
+            except StopAsyncIteration:
+                return
+            match item:
+                case TextDelta(text):
+                    shown.append(text)
+                    yield TextChunkEvent(turn_id=turn_id, chunk=text)
+                case ReasoningDelta(text):
+                    yield ReasoningChunkEvent(turn_id=turn_id, chunk=text)
+                case Retrying(delay):
+                    yield RateLimitEvent(turn_id=turn_id, retry_after=delay)
+                case ModelAnswer():
+                    yield item
+
+
+async def _record_answer(
+    parts: Parts, live: LiveSession, turn_id: str, answer: ModelAnswer
+) -> None:
+    text = answer.text if answer.text.strip() else ""
+    if not text and not answer.tool_calls:
+        raise TurnFailedError("the model's answer is empty", code="empty_answer")
+    message = AssistantMessageEvent(
+        turn_id=turn_id,
+        text=text,
+        tool_calls=answer.tool_calls,
+        usage=answer.usage,
+        model=parts.model.model,
+        finish_reason=answer.finish_reason,
+        extra=answer.extra,
+    )
+
+    def decide(session: Session) -> Sequence[RecordedEvent]:
+        if not session.is_open(turn_id):
+            return ()
+        told = (tell(parts, session, turn_id, call) for call in answer.tool_calls)
+        return [message, *(event for event in told if event is not None)]
+
+    await live.record(decide)
+
+
+def tell(
+    parts: Parts, session: Session, turn_id: str, call: ToolCall
+) -> ApprovalRequestedEvent | ToolResultEvent | None:
+    """Return what is recorded together with a call: a request, a refusal; nothing if it is free."""
+    tool = parts.tools.get(call.tool)
+    if tool is None:
+        names = ", ".join(parts.tools) or "none"
+        return failed(turn_id, call, f"There is no tool {call.tool!r}. There are: {names}.")
+    try:
+        arguments = tool.parameters.effective(call.arguments)
+    except ToolError as exc:
+        return failed(turn_id, call, str(exc))
+    earlier = _earlier(session, turn_id, call, arguments_hash(tool.name, arguments))
+    if earlier is not None or not tool.is_gated(arguments):
+        return earlier
+    return request(parts, session, turn_id, call, tool)
+
+
+def request(
+    parts: Parts, session: Session, turn_id: str, call: ToolCall, tool: Tool
+) -> ApprovalRequestedEvent:
+    """Return the request for a call whose arguments are valid."""
+    arguments = tool.parameters.effective(call.arguments)
+    return ApprovalRequestedEvent(
+        turn_id=turn_id,
+        approval_id=new_id("approval"),
+        call_id=call.call_id,
+        tool=tool.name,
+        arguments=arguments,
+        arguments_hash=arguments_hash(tool.name, arguments),
+        requested_by=asker(session, turn_id),
+        expires_at=utc_now() + parts.approval_ttl,
+    )
+
+
+def failed(turn_id: str, call: ToolCall, text: str) -> ToolResultEvent:
+    """Return the result of a call that went wrong, as the model is told it."""
+    return ToolResultEvent(
+        turn_id=turn_id, call_id=call.call_id, status=ToolStatus.ERROR, output=text
+    )
+
+
+def _earlier(session: Session, turn_id: str, call: ToolCall, digest: str) -> ToolResultEvent | None:
+    """Return the refusal of a call that was denied, or made too often, in this turn."""
+    states = call_states(session.turn(turn_id)).values()
+    for state in states:
+        if (
+            state.request is not None
+            and state.request.arguments_hash == digest
+            and state.was_denied
+        ):
+            return replace(settle(state), call_id=call.call_id)
+    made = [(state.call.tool, state.call.arguments) for state in states]
+    if made.count((call.tool, call.arguments)) >= MAX_REPEATS:
+        return failed(turn_id, call, f"This same call was made {MAX_REPEATS} times. Stop.")
+    return None

@@ -1,0 +1,26 @@
+"""What a run, and a tool in it, can know of where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.sessions import Session, SessionManager
+
+
+@dataclass(slots=True, kw_only=True)
+class ExecutionContext:
+    """Given to a tool that has a parameter annotated with this class.
+
+    Attributes:
+        session: The session; its `state` may be changed, and is saved with the next event.
+        session_manager: Where it lives.
+        user_id: Who wrote the message that is being answered, as far as it is known.
+        turn_id: The turn that is being answered.
+        call_id: The call that is being run; use it as a key where an effect must not happen twice.
+    """
+
+    session: Session
+    session_manager: SessionManager
+    user_id: str | None = None
+    turn_id: str = ""
+    call_id: str = ""

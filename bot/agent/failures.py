@@ -1,0 +1,83 @@
+"""What people are told when a turn fails: one plain sentence, and a reference the log repeats."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from dataclasses import dataclass
+
+from bot.errors import ModelError, ModelUnavailableError, StorageError, TurnFailedError
+from bot.events import ErrorEvent, TurnEndedEvent, TurnOutcome
+
+logger = logging.getLogger(__name__)
+
+_SENTENCES = {
+    "model_unavailable": "The model service is not answering right now. Please try again later.",
+    "model_refused": "The model service refused the request. The bot's operator has to look at it.",
+    "content_refused": "The model service refused to answer this.",
+    "context_too_long": "This conversation has become too long for the model. /reset starts anew.",
+    "empty_answer": "The model had nothing to say to this.",
+    "too_many_steps": "This took too many steps, so I stopped here.",
+    "gave_up": "I was interrupted several times while answering this, and gave up.",
+    "storage": "I cannot read or write my memory right now, so I could not answer.",
+    "internal": "Something went wrong on my side while answering.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a turn failed, and the reference under which the log tells more."""
+
+    code: str
+    reference: str
+    recoverable: bool = False
+
+    @property
+    def text(self) -> str:
+        """One sentence for people."""
+        return _SENTENCES.get(self.code, _SENTENCES["internal"])
+
+    def ended(self, turn_id: str) -> TurnEndedEvent:
+        """Return what the log keeps of it."""
+        return TurnEndedEvent(
+            turn_id=turn_id,
+            outcome=TurnOutcome.FAILED,
+            code=self.code,
+            text=self.text,
+            reference=self.reference,
+        )
+
+    def event(self, turn_id: str) -> ErrorEvent:
+        """Return what a reader of the run is told."""
+        return ErrorEvent(
+            turn_id=turn_id,
+            message=self.text,
+            code=self.code,
+            recoverable=self.recoverable,
+            reference=self.reference,
+        )
+
+
+def failure_of(error: Exception, *, session_id: str) -> Failure:
+    """Return what to tell of an error, and log it under the same reference."""
+    failure = Failure(_code(error), secrets.token_hex(4), isinstance(error, ModelUnavailableError))
+    unexpected = error if failure.code == "internal" else None
+    logger.error(
+        "turn failed in %s [%s] %s: %s",
+        session_id,
+        failure.reference,
+        failure.code,
+        error,
+        exc_info=unexpected,
+    )
+    return failure
+
+
+def _code(error: Exception) -> str:
+    match error:
+        case ModelError() | TurnFailedError():
+            return error.code
+        case StorageError():
+            return "storage"
+        case _:
+            return "internal"

@@ -1,0 +1,147 @@
+"""The log as the model is told it: messages of the Chat Completions API.
+
+The order is by turn, then by call, never by `seq`; so a history only grows at its end, byte for
+byte, however the events of several turns lie between each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from bot.events import (
+    AssistantMessageEvent,
+    Attachment,
+    CompactionDoneEvent,
+    RecordedEvent,
+    ResetEvent,
+    ToolCall,
+    ToolResultEvent,
+    TurnEndedEvent,
+    UserMessageEvent,
+)
+
+Message = dict[str, Any]
+
+CONTENT_REFUSED = "content_refused"
+SPEAKER = "[from "
+"""Begins the line that tells who speaks, where several people do; escaped in what they wrote."""
+NO_RESULT = "The outcome of this call is unknown."
+
+
+def history(
+    events: Sequence[RecordedEvent],
+    *,
+    system_prompt: str = "",
+    model: str = "",
+    turn_id: str | None = None,
+) -> list[Message]:
+    """Return the messages for a call of the model in turn `turn_id` (`None`: after all turns).
+
+    Every call has exactly one result and no result lacks its call, whatever the log. Opaque data
+    of a service goes back to the `model` that gave it only.
+    """
+    messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
+    messages += _summary(events)
+    names = CallNames(model)
+    for turn in _turns(events, turn_id):
+        messages += _turn_messages(turn, names)
+    return messages
+
+
+class CallNames:
+    """Under which id each call goes to the model.
+
+    A service gets the ids that it gave, which some insist on; but some give the same one again and
+    again, and then only the first call keeps it. First come, first served, so that what was sent
+    before stays as it was.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self._taken: set[str] = set()
+
+    def name(self, call: ToolCall, *, same_model: bool) -> str:
+        """Return the id to send for a call, which is asked for once."""
+        theirs = call.extra.get("id")
+        usable = same_model and isinstance(theirs, str) and theirs and theirs not in self._taken
+        name = str(theirs) if usable else call.call_id
+        self._taken.add(name)
+        return name
+
+
+def _summary(events: Sequence[RecordedEvent]) -> list[Message]:
+    for event in reversed(events):
+        if isinstance(event, ResetEvent):
+            break
+        if isinstance(event, CompactionDoneEvent):
+            text = f"What was said before, in short:\n{event.summary}"
+            return [{"role": "system", "content": text}]
+    return []
+
+
+def _turns(events: Iterable[RecordedEvent], last: str | None) -> Iterator[Sequence[RecordedEvent]]:
+    turns: dict[str, list[RecordedEvent]] = {}
+    for event in events:
+        if event.turn_id:
+            turns.setdefault(event.turn_id, []).append(event)
+    for turn_id, turn in turns.items():
+        if not _was_refused(turn):
+            yield turn
+        if turn_id == last:
+            return
+
+
+def _was_refused(turn: Sequence[RecordedEvent]) -> bool:
+    return any(isinstance(e, TurnEndedEvent) and e.code == CONTENT_REFUSED for e in turn)
+
+
+def _turn_messages(turn: Sequence[RecordedEvent], names: CallNames) -> Iterator[Message]:
+    results = {e.call_id: e for e in turn if isinstance(e, ToolResultEvent)}
+    for event in turn:
+        if isinstance(event, UserMessageEvent):
+            yield {"role": "user", "content": _said(event)}
+    for event in turn:
+        if isinstance(event, AssistantMessageEvent):
+            same = event.model == names.model
+            ids = [names.name(call, same_model=same) for call in event.tool_calls]
+            yield _answer(event, ids, same_model=same)
+            for call, name in zip(event.tool_calls, ids, strict=True):
+                result = results.get(call.call_id)
+                output = result.output if result else NO_RESULT
+                yield {"role": "tool", "tool_call_id": name, "content": output}
+
+
+def _said(event: UserMessageEvent) -> str:
+    lines = [event.text]
+    if event.author and event.author.name:
+        speaker = f"{SPEAKER}{event.author.name} ({event.author.user_id})]"
+        lines = [speaker, event.text.replace(SPEAKER, f"\\{SPEAKER}")]
+    lines += [_named(attachment) for attachment in event.attachments]
+    return "\n".join(line for line in lines if line)
+
+
+def _named(attachment: Attachment) -> str:
+    return f"[attached: {attachment.name} ({attachment.media_type})]"
+
+
+def _answer(event: AssistantMessageEvent, ids: Sequence[str], *, same_model: bool) -> Message:
+    message: Message = {"role": "assistant", "content": event.text or None}
+    if event.tool_calls:
+        pairs = zip(event.tool_calls, ids, strict=True)
+        message["tool_calls"] = [_call(call, name, same_model=same_model) for call, name in pairs]
+    if same_model:
+        message |= event.extra
+    return message
+
+
+def _call(call: ToolCall, name: str, *, same_model: bool) -> Message:
+    function = {"name": call.tool, "arguments": call.arguments or "{}"}
+    if not same_model:
+        return {"id": name, "type": "function", "function": function}
+    extra = dict(call.extra)
+    return extra | {
+        "id": name,
+        "type": "function",
+        "function": function | dict(extra.get("function", {})),
+    }

@@ -1,0 +1,60 @@
+"""What people say to an agent, checked and made into events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.events import Attachment, Author, UserMessageEvent, new_id
+
+MAX_TEXT = 1_000_000
+"""Characters of one message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage:
+    """One message, with where it came from.
+
+    Attributes:
+        text: May be empty when there are attachments.
+        author: Who wrote it; with a name, the model is told who speaks.
+        attachments: Files whose bytes are blobs of the store.
+        source_id: Names the message where it came from; a second run of it is a duplicate.
+    """
+
+    text: str
+    author: Author | None = None
+    attachments: tuple[Attachment, ...] = ()
+    source_id: str | None = None
+
+
+UserInput = str | UserMessage | Sequence[UserMessage]
+
+
+def user_events(user_input: UserInput, user_id: str | None) -> list[UserMessageEvent]:
+    """Return the events of one turn.
+
+    Raises:
+        ValueError: if there is nothing in it, or a text of over a million characters.
+    """
+    if isinstance(user_input, str):
+        user_input = UserMessage(text=user_input)
+    messages = [user_input] if isinstance(user_input, UserMessage) else list(user_input)
+    if not messages:
+        raise ValueError("there is no message")
+    turn_id = new_id("turn")
+    return [_event(message, turn_id, user_id) for message in messages]
+
+
+def _event(message: UserMessage, turn_id: str, user_id: str | None) -> UserMessageEvent:
+    if not message.text.strip() and not message.attachments:
+        raise ValueError("a message has a text or an attachment")
+    if len(message.text) > MAX_TEXT:
+        raise ValueError(f"a message has at most {MAX_TEXT:,} characters")
+    return UserMessageEvent(
+        turn_id=turn_id,
+        text=message.text,
+        author=message.author or (Author(user_id=user_id) if user_id else None),
+        attachments=message.attachments,
+        source_id=message.source_id,
+    )

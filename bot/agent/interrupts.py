@@ -1,0 +1,48 @@
+"""A way for one task to end what another one awaits, without ending that task."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Interrupted(Exception):
+    """What was awaited was interrupted."""
+
+
+class Interrupts:
+    """Guards what a task awaits, so that `interrupt` can end it."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[object] | None = None
+        self._interrupted = False
+
+    def interrupt(self) -> None:
+        """End what is being awaited, and whatever is awaited next."""
+        self._interrupted = True
+        if self._task is not None:
+            self._task.cancel()
+
+    async def guard(self, start: Callable[[], Awaitable[T]]) -> T:
+        """Await what `start` begins.
+
+        Raises:
+            Interrupted: if `interrupt` was called; cancellation from elsewhere stays what it is.
+        """
+        if self._interrupted:
+            raise Interrupted
+        self._task = task = asyncio.current_task()
+        try:
+            return await start()
+        except asyncio.CancelledError:
+            if task is not None and self._was_ours(task):
+                raise Interrupted from None
+            raise
+        finally:
+            self._task = None
+
+    def _was_ours(self, task: asyncio.Task[object]) -> bool:
+        return self._interrupted and task.uncancel() == 0

@@ -1,0 +1,208 @@
+"""The one live session of an id in this process, and the one way to write to it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+from bot.agent.closing import Shown
+from bot.agent.interrupts import Interrupts
+from bot.agent.steps import Done, Wait, next_step
+from bot.errors import AccessDeniedError, SessionConflictError
+from bot.events import RecordedEvent
+from bot.sessions import Session, SessionManager, SessionStore
+
+T = TypeVar("T")
+
+Decide = Callable[[Session], Sequence[RecordedEvent]]
+
+
+class LiveSession:
+    """A session in use: its lock, who answers it now, and who waits for which turn.
+
+    Attributes:
+        shown: What readers have seen of the model call in progress.
+        interrupts: Ends what the run in progress awaits.
+    """
+
+    def __init__(self, session_id: str, manager: SessionManager) -> None:
+        self.session_id = session_id
+        self.shown: Shown | None = None
+        self.interrupts = Interrupts()
+        self._manager = manager
+        self._session: Session | None = None
+        self._is_current = False
+        self._lock = asyncio.Lock()
+        self._changed = asyncio.Condition()
+        self._driven = False
+        self._awaited: list[str] = []
+        self._holder: str | None = None
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> Session:
+        """The session, which `open` has read."""
+        if self._session is None:
+            raise LookupError(f"session {self.session_id!r} was not opened")
+        return self._session
+
+    async def open(self, user_id: str | None = None, *, create: bool = False) -> Session:
+        """Read the session, and make it if asked to.
+
+        Raises:
+            AccessDeniedError: if there is none and it is not to be made.
+        """
+        async with self._lock:
+            return await self._read(user_id, create=create)
+
+    async def _read(self, user_id: str | None = None, *, create: bool = False) -> Session:
+        if self._session is None or not self._is_current:
+            stored = await (
+                self._manager.get_or_create(self.session_id, user_id)
+                if create
+                else self._manager.get(self.session_id)
+            )
+            if stored is None:
+                raise AccessDeniedError(f"there is no session {self.session_id!r} for you")
+            self._take(stored)
+        return self.session
+
+    def _take(self, stored: Session) -> None:
+        """Keep one object a session, so that nobody is left with an old one."""
+        if self._session is None:
+            self._session = stored
+        else:
+            self._session.adopt(stored)
+        self._is_current = True
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    async def record(self, decide: Decide) -> Sequence[RecordedEvent]:
+        """Append and save what `decide` says of the stored session; return it as recorded.
+
+        After a conflict `decide` is asked again. Whoever is cancelled meanwhile is cancelled
+        after the save.
+        """
+        recorded = await _finished(self._record(decide))
+        async with self._changed:
+            self._changed.notify_all()
+        return recorded
+
+    async def _record(self, decide: Decide) -> Sequence[RecordedEvent]:
+        async with self._lock:
+            while True:
+                session = await self._read()
+                recorded = session.append(*decide(session))
+                try:
+                    if recorded:
+                        await self._save(session)
+                except SessionConflictError:
+                    self._is_current = False
+                except BaseException:
+                    self._is_current = False
+                    raise
+                else:
+                    return recorded
+
+    async def _save(self, session: Session) -> None:
+        if not isinstance(self._manager, SessionStore):
+            await self._manager.save(session)
+            session.mark_saved(seq=session.last_seq, version=session.version)
+            return
+        idle = isinstance(next_step(session.unfinished()), Done | Wait)
+        release = self._holder if idle else None
+        await self._manager.save(session, release=release)
+        if release:
+            self._holder = None
+
+    # -- who answers -------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def awaited(self, turn_id: str) -> Iterator[None]:
+        """Say that somebody here waits for the answer of this turn."""
+        self._awaited.append(turn_id)
+        try:
+            yield
+        finally:
+            self._awaited.remove(turn_id)
+
+    def is_awaited(self, turn_id: str) -> bool:
+        """Return whether somebody here waits for the answer of this turn."""
+        return turn_id in self._awaited
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether somebody here answers the session now."""
+        return self._driven
+
+    @contextlib.asynccontextmanager
+    async def driving(self, turn_id: str | None) -> AsyncIterator[None]:
+        """Wait until it is this turn's moment, and be the one who answers.
+
+        A turn comes after those before it that somebody here waits for.
+        """
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._may_drive(turn_id))
+            self._driven = True
+            self.interrupts = Interrupts()
+        try:
+            yield
+        finally:
+            self._driven = False
+            await _finished(self._notify())
+
+    def _may_drive(self, turn_id: str | None) -> bool:
+        if self._driven:
+            return False
+        turns = [turn.turn_id for turn in self.session.open_turns]
+        before = turns[: turns.index(turn_id)] if turn_id in turns else []
+        return not any(self.is_awaited(earlier) for earlier in before)
+
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def take_lease(self, holder: str) -> bool:
+        """Become the one process that runs this session; return whether no other is."""
+        if self._holder or not isinstance(self._manager, SessionStore):
+            return True
+        async with self._lock:
+            lease = await self._manager.lease(self.session_id, holder)
+            if lease.version != self.session.version:
+                self._is_current = False
+                await self._read()
+            if lease.taken:
+                self._holder = holder
+            return lease.taken
+
+
+class LiveSessions:
+    """The live sessions of a session manager; one an id, for as long as somebody uses it."""
+
+    def __init__(self, manager: SessionManager) -> None:
+        self._manager = manager
+        self._live: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
+
+    def __getitem__(self, session_id: str) -> LiveSession:
+        live = self._live.get(session_id)
+        if live is None:
+            live = self._live[session_id] = LiveSession(session_id, self._manager)
+        return live
+
+
+async def _finished(work: Coroutine[Any, Any, T]) -> T:
+    """Await something to its end, even when cancelled meanwhile; then go on being cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # seen; what counts now is that the caller is cancelled
+        raise

@@ -1,0 +1,82 @@
+"""What the agent asks of a model service: one streamed answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from bot.events import ToolCall, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One call of the model, in the shapes of the Chat Completions API.
+
+    Attributes:
+        messages: `{"role": ..., "content": ...}`, the system prompt first.
+        tools: `{"type": "function", "function": {...}}`; the same for everyone in a session.
+    """
+
+    messages: Sequence[Mapping[str, Any]]
+    tools: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's reasoning."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The service refused for now; it is asked again in `delay` seconds."""
+
+    delay: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """The whole answer, the last thing a stream gives.
+
+    The calls have fresh ids of ours; the service's own travel in their `extra`.
+    """
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    model: str = ""
+    finish_reason: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+ModelEvent = TextDelta | ReasoningDelta | Retrying | ModelAnswer
+
+
+class Model(Protocol):
+    """A model service."""
+
+    @property
+    def model(self) -> str:
+        """The model's name; opaque data goes back only to the model of the same name."""
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Answer a request: deltas as they come, then one `ModelAnswer`.
+
+        Raises:
+            ModelError: one, typed, after bounded retries that happen before the first delta only.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close connections; used again, it opens new ones."""
+        ...

@@ -1,0 +1,235 @@
+"""The three kinds of run - a message, a decision, a resumption - as streams of events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from bot.agent.approvals import MayDecide, Verdict, decide, decided_error, find_request
+from bot.agent.closing import end_turn
+from bot.agent.ending import done_event
+from bot.agent.failures import failure_of
+from bot.agent.inputs import UserInput, user_events
+from bot.agent.live import LiveSession, LiveSessions
+from bot.agent.loop import Loop, stopped
+from bot.agent.parts import Parts
+from bot.agent.run import Outcome
+from bot.errors import (
+    AccessDeniedError,
+    ApprovalNotFoundError,
+    DuplicateMessageError,
+    StorageError,
+)
+from bot.events import (
+    ApprovalDecidedEvent,
+    DoneEvent,
+    Event,
+    RecordedEvent,
+    RunStatus,
+    UserMessageEvent,
+    new_id,
+    utc_now,
+)
+from bot.sessions import Session, SessionStore
+
+MayContinue = Callable[[Session, str | None], bool]
+Events = AsyncGenerator[Event, None]
+
+
+class Runner:
+    """Runs sessions for an agent, in this process' name."""
+
+    def __init__(self, parts: Parts, *, may_continue: MayContinue, may_decide: MayDecide) -> None:
+        self.sessions = LiveSessions(parts.manager)
+        self.suspended = False
+        self._parts = parts
+        self._may_continue = may_continue
+        self._may_decide = may_decide
+        self._holder = ""
+        self._registering = asyncio.Lock()
+
+    def forget(self) -> None:
+        """Forget who we are and what is open; the session manager has been closed."""
+        self.sessions = LiveSessions(self._parts.manager)
+        self._holder = ""
+
+    async def holder(self) -> str:
+        """Return the name under which we hold leases."""
+        async with self._registering:
+            if not self._holder:
+                manager = self._parts.manager
+                if isinstance(manager, SessionStore):
+                    self._holder = await manager.register()
+                else:
+                    self._holder = new_id("holder")
+        return self._holder
+
+    # -- the three kinds ---------------------------------------------------------------------------
+
+    async def message(
+        self, outcome: Outcome, user_input: UserInput, session_id: str, user_id: str | None
+    ) -> Events:
+        """Record a message, and answer it unless the session waits."""
+        messages = user_events(user_input, user_id)
+        mine = messages[0].turn_id
+        live = self.sessions[session_id]
+        session = await live.open(user_id, create=True)
+        if not self._may_continue(session, user_id):
+            raise AccessDeniedError(f"you may not continue the session {session_id!r}")
+        outcome.context = outcome.context or self._parts.context(session, mine)
+        outcome.context.session, outcome.context.user_id = session, user_id
+        with live.awaited(mine):
+            try:
+                recorded = await live.record(lambda s: self._unless_known(s, messages))
+            except DuplicateMessageError:
+                yield DoneEvent(session_id=session_id, status=RunStatus.DUPLICATE)
+                return
+            except asyncio.CancelledError:
+                await self._left(live, mine)
+                raise
+            async with aclosing(self._mine(outcome, live, recorded)) as events:
+                async for event in events:
+                    yield event
+        yield done_event(live.session, mine, mine=True)
+
+    async def decision(self, outcome: Outcome, session_id: str, verdict: Verdict) -> Events:
+        """Record a decision, and go on with the session."""
+        live = self.sessions[session_id]
+        decided = await self._decide(live, verdict)
+        outcome.turn_id = decided.turn_id
+        try:
+            yield decided
+        except GeneratorExit:
+            if not live.is_driven:
+                await self._left(live, decided.turn_id)
+            raise
+        async with aclosing(self._onward(outcome, live, decided.seq, recovering=False)) as events:
+            async for event in events:
+                yield event
+
+    async def resumption(self, outcome: Outcome, session_id: str) -> Events:
+        """Go on with what is open, noted as an interruption's end."""
+        live = self.sessions[session_id]
+        session = await live.open()
+        told = session.last_seq
+        outcome.turn_id = session.open_turns[0].turn_id if session.open_turns else ""
+        async with aclosing(self._onward(outcome, live, told, recovering=True)) as events:
+            async for event in events:
+                yield event
+
+    # -- their parts -------------------------------------------------------------------------------
+
+    async def _mine(
+        self, outcome: Outcome, live: LiveSession, recorded: Sequence[RecordedEvent]
+    ) -> Events:
+        """Give a recorded message's turn, unless the session waits."""
+        mine = recorded[0].turn_id
+        try:
+            for message in recorded:
+                yield message
+            if live.session.waits:
+                return
+            told = recorded[-1].seq
+            async with aclosing(self._drive(outcome, live, mine, told, False)) as events:
+                async for event in events:
+                    if event.turn_id == mine:
+                        yield event
+        except (GeneratorExit, asyncio.CancelledError):
+            await self._left(live, mine)
+            raise
+
+    async def _onward(
+        self, outcome: Outcome, live: LiveSession, told: int, *, recovering: bool
+    ) -> Events:
+        """Give all turns that nobody else here waits for."""
+        outcome.context = self._parts.context(live.session, outcome.turn_id)
+        async with aclosing(self._drive(outcome, live, None, told, recovering)) as events:
+            async for event in events:
+                yield event
+        yield done_event(live.session, outcome.turn_id, mine=False)
+
+    async def _drive(
+        self, outcome: Outcome, live: LiveSession, mine: str | None, told: int, recovering: bool
+    ) -> Events:
+        async with live.driving(mine):
+            if not await live.take_lease(await self.holder()):
+                return
+            loop = Loop(self._parts, live, mine=mine, holder=await self.holder(), told=told)
+            recovering = recovering or _is_behind_another(live.session, mine)
+            try:
+                async with aclosing(loop.events(recovering=recovering)) as events:
+                    async for event in events:
+                        yield event
+            except (GeneratorExit, asyncio.CancelledError):
+                await self._left(live, mine or loop.turn_id or outcome.turn_id)
+                raise
+            outcome.turn_id = loop.turn_id or outcome.turn_id
+            outcome.error = loop.error
+
+    async def _left(self, live: LiveSession, turn_id: str) -> None:
+        """End the turn of a run that was left early, unless the process is ending."""
+        if turn_id and not self.suspended:
+            shown = live.shown
+            await live.record(lambda s: end_turn(s, stopped(turn_id), by="the reader", shown=shown))
+
+    def _unless_known(
+        self, session: Session, messages: Sequence[UserMessageEvent]
+    ) -> Sequence[UserMessageEvent]:
+        """Return the messages; a manager that has no index of them is helped out."""
+        if not isinstance(self._parts.manager, SessionStore):
+            known = {e.source_id for e in session.events if isinstance(e, UserMessageEvent)}
+            for message in messages:
+                if message.source_id is not None and message.source_id in known:
+                    raise DuplicateMessageError(message.source_id)
+        return messages
+
+    async def _decide(self, live: LiveSession, verdict: Verdict) -> RecordedEvent:
+        def record(session: Session) -> Sequence[ApprovalDecidedEvent]:
+            state = find_request(session.events, verdict.approval_id)
+            now = utc_now()
+            checked = verdict
+            if verdict.arguments is not None and state is not None:
+                tool = self._parts.tools[state.call.tool]
+                checked = replace(verdict, arguments=tool.parameters.effective(verdict.arguments))
+            return [decide(state, checked, now=now, may_decide=self._may_decide)]
+
+        try:
+            await live.open()
+            [decided] = await live.record(record)
+        except (ApprovalNotFoundError, AccessDeniedError):
+            await self._look_further(live.session_id, verdict.approval_id)
+            raise ApprovalNotFoundError(verdict.approval_id) from None
+        if isinstance(decided, ApprovalDecidedEvent) and decided.decision is not verdict.decision:
+            raise decided_error(decided)
+        return decided
+
+    async def _look_further(self, session_id: str, approval_id: str) -> None:
+        """Raise who decided a request that lies before the window."""
+        manager = self._parts.manager
+        if isinstance(manager, SessionStore):
+            found = await manager.find_approval(approval_id)
+            if found is not None and found.session_id == session_id and found.decision:
+                raise decided_error(found.decision)
+
+
+def _is_behind_another(session: Session, mine: str | None) -> bool:
+    """Return whether an older turn, which nobody here waits for, is open before ours."""
+    return (
+        mine is not None
+        and session.open_turns[:1] != ()
+        and (session.open_turns[0].turn_id != mine)
+    )
+
+
+async def told_failures(outcome: Outcome, session_id: str, events: Events) -> Events:
+    """Give a run's events; a storage that fails is told like any failure."""
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield event
+    except StorageError as exc:
+        outcome.error = exc
+        yield failure_of(exc, session_id=session_id).event("")
+        yield DoneEvent(session_id=session_id, status=RunStatus.FAILED)

@@ -1,0 +1,96 @@
+"""What to do next: a pure function of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.agent.calls import CallState, call_states
+from bot.events import (
+    ApprovalRequestedEvent,
+    AssistantMessageEvent,
+    RecordedEvent,
+    ResetEvent,
+    TurnEndedEvent,
+    UserMessageEvent,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    """Ask the model: every call of the turn is closed."""
+
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """Run these: they were free, or are approved."""
+
+    turn_id: str
+    calls: Sequence[CallState]
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Record how these ended: they were started and have no result, or may not start."""
+
+    turn_id: str
+    calls: Sequence[CallState]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait for humans to decide these."""
+
+    turn_id: str
+    requests: Sequence[ApprovalRequestedEvent]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Every turn has its end."""
+
+
+Step = CallModel | RunTools | Settle | Wait | Done
+
+
+def next_step(events: Sequence[RecordedEvent]) -> Step:
+    """Return the next step of the oldest open turn.
+
+    `events` is a log, or any end of it that begins no later than that turn.
+    """
+    turn_id = oldest_open_turn(events)
+    if turn_id is None:
+        return Done()
+    calls = [
+        state
+        for state in call_states(e for e in events if e.turn_id == turn_id).values()
+        if state.result is None
+    ]
+    ready = [state for state in calls if state.may_start]
+    waiting = [state.request for state in calls if state.waits and state.request]
+    stuck = [state for state in calls if not state.may_start and not state.waits]
+    if stuck:
+        return Settle(turn_id, stuck)
+    if ready:
+        return RunTools(turn_id, ready)
+    if waiting:
+        return Wait(turn_id, waiting)
+    return CallModel(turn_id)
+
+
+def oldest_open_turn(events: Iterable[RecordedEvent]) -> str | None:
+    """Return the id of the oldest turn without an end, or `None`."""
+    turns: dict[str, None] = {}
+    for event in events:
+        match event:
+            case UserMessageEvent():
+                turns.setdefault(event.turn_id)
+            case AssistantMessageEvent(tool_calls=(), interrupted=False) | TurnEndedEvent():
+                turns.pop(event.turn_id, None)
+            case ResetEvent():
+                turns.clear()
+            case _:
+                pass
+    return next(iter(turns), None)

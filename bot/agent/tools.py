@@ -1,0 +1,160 @@
+"""Tools: plain functions that a model may call."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, update_wrapper
+from typing import Any, overload
+
+from bot.agent.arguments import Parameters
+from bot.agent.context import ExecutionContext
+from bot.agent.threads import in_daemon_thread
+from bot.errors import ToolError
+
+logger = logging.getLogger(__name__)
+
+Approval = bool | Callable[[Mapping[str, Any]], bool]
+
+MAX_OUTPUT = 100_000
+"""Characters of a result that the model is told; what is longer is cut, and the cut is told."""
+
+
+@dataclass(eq=False)
+class Tool:
+    """A function with what the model and the loop need to know of it.
+
+    Attributes:
+        function: Sync (run in a thread) or async; called with validated arguments.
+        name: What the model calls it.
+        description: What the model is told it does; the docstring's text.
+        approval: Whether a human must say yes: always, never, or by the effective arguments.
+        timeout: Seconds it may take.
+        idempotent: Whether a call whose outcome is unknown may simply run again.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    description: str = ""
+    approval: Approval = False
+    timeout: float = 60.0
+    idempotent: bool = False
+    parameters: Parameters = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parameters = Parameters(self.function)
+        update_wrapper(self, self.function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function itself, as if it were not a tool."""
+        return self.function(*args, **kwargs)
+
+    @cached_property
+    def definition(self) -> dict[str, Any]:
+        """What the model is told, in the shape of the Chat Completions API."""
+        function = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.parameters.schema,
+        }
+        return {"type": "function", "function": function}
+
+    def is_gated(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether a call with these effective arguments needs a human's yes."""
+        if isinstance(self.approval, bool):
+            return self.approval
+        try:
+            return bool(self.approval(arguments))
+        except Exception:
+            logger.exception("the approval predicate of tool %s failed; asking", self.name)
+            return True
+
+    async def invoke(self, arguments: Mapping[str, Any], context: ExecutionContext) -> str:
+        """Run the function and return its result as text for the model.
+
+        Raises:
+            ToolError: when the result cannot be told.
+            Exception: whatever the function raises.
+        """
+        keywords = self.parameters.bound(arguments, context)
+        if inspect.iscoroutinefunction(self.function):
+            result = await self.function(**keywords)
+        else:
+            result = await in_daemon_thread(lambda: self.function(**keywords), name=self.name)
+        return shortened(as_text(result))
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    approval: Approval = False,
+    timeout: float = 60.0,
+    idempotent: bool = False,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    approval: Approval = False,
+    timeout: float = 60.0,
+    idempotent: bool = False,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Make a function a tool; usable bare or with settings.
+
+    The schema comes from the signature and the docstring. A parameter annotated
+    `ExecutionContext` is filled in and not shown to the model.
+    """
+
+    def made(function: Callable[..., Any]) -> Tool:
+        return Tool(
+            function,
+            name=name or function.__name__,
+            description=_described(function),
+            approval=approval,
+            timeout=timeout,
+            idempotent=idempotent,
+        )
+
+    return made(function) if function is not None else made
+
+
+def as_tool(function: Tool | Callable[..., Any]) -> Tool:
+    """Return a tool as it is, and any other function made into a free one."""
+    return function if isinstance(function, Tool) else tool(function)
+
+
+def as_text(result: Any) -> str:
+    """Return a tool's result as the model is told it: text as it is, the rest as JSON."""
+    if isinstance(result, str):
+        return result
+    if result is None:
+        return "done"
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+    try:
+        return json.dumps(to_jsonable_python(result), ensure_ascii=False)
+    except (PydanticSerializationError, TypeError, ValueError, RecursionError) as exc:
+        kind = type(result).__name__
+        raise ToolError(f"The tool ran, but its result ({kind}) is not JSON.") from exc
+
+
+def shortened(text: str) -> str:
+    """Return the text, cut where it is longer than a model should be told."""
+    if len(text) <= MAX_OUTPUT:
+        return text
+    return f"{text[:MAX_OUTPUT]}\n[cut here: {len(text):,} characters in all]"
+
+
+def _described(function: Callable[..., Any]) -> str:
+    from docstring_parser import parse
+
+    parsed = parse(inspect.getdoc(function) or "")
+    parts = (parsed.short_description, parsed.long_description)
+    return "\n\n".join(part for part in parts if part)

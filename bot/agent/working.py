@@ -1,0 +1,169 @@
+"""Running the tools of a turn: starts recorded before, results right after."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from bot.agent.answering import failed, request
+from bot.agent.approvals import approved_arguments, refusal
+from bot.agent.calls import CallState, call_states
+from bot.agent.closing import UNKNOWN_TEXT
+from bot.agent.live import LiveSession
+from bot.agent.parts import Parts
+from bot.agent.tools import Tool
+from bot.errors import ToolError
+from bot.events import (
+    RecordedEvent,
+    ToolCall,
+    ToolResultEvent,
+    ToolStartedEvent,
+    ToolStatus,
+    utc_now,
+)
+from bot.sessions import Session
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A call that has been started, with the arguments it runs with."""
+
+    turn_id: str
+    call: ToolCall
+    tool: Tool
+    arguments: Mapping[str, Any]
+
+
+async def run_tools(
+    parts: Parts, live: LiveSession, calls: Sequence[CallState], holder: str
+) -> AsyncGenerator[None, None]:
+    """Start these calls and run them side by side; gives a beat whenever something is recorded."""
+    works = await _start(parts, live, calls, holder)
+    yield
+    async with aclosing(run_works(parts, live, works)) as beats:
+        async for _ in beats:
+            yield
+
+
+async def run_works(
+    parts: Parts, live: LiveSession, works: Sequence[Work]
+) -> AsyncGenerator[None, None]:
+    """Run started calls side by side; gives a beat for each result recorded."""
+    tasks = {asyncio.create_task(_run(parts, live, work)) for work in works}
+    try:
+        while tasks:
+            first = partial(asyncio.wait, tasks, return_when=asyncio.FIRST_COMPLETED)
+            done, tasks = await live.interrupts.guard(first)
+            for task in done:
+                task.result()
+            yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _start(
+    parts: Parts, live: LiveSession, calls: Sequence[CallState], holder: str
+) -> list[Work]:
+    """Record the starts, and what keeps a call from starting after all; return the started."""
+    begun: dict[str, Work] = {}
+
+    def decide(session: Session) -> Sequence[RecordedEvent]:
+        begun.clear()
+        events: list[RecordedEvent] = []
+        states = call_states(session.turn(calls[0].turn_id))
+        for call_id in (state.call.call_id for state in calls):
+            state = states.get(call_id)
+            if state is None or not session.is_open(state.turn_id) or not state.may_start:
+                continue
+            ready = prepare(parts, session, state)
+            if isinstance(ready, Work):
+                begun[call_id] = ready
+                ready = ToolStartedEvent(turn_id=state.turn_id, call_id=call_id, holder=holder)
+            events.append(ready)
+        return events
+
+    await live.record(decide)
+    return list(begun.values())
+
+
+def prepare(parts: Parts, session: Session, state: CallState) -> Work | RecordedEvent:
+    """Return the work of a call that may start; else what is recorded instead.
+
+    The gate is asked again: a call that became gated gets its request now.
+    """
+    call, turn_id = state.call, state.turn_id
+    tool = parts.tools.get(call.tool)
+    if tool is None:
+        return failed(turn_id, call, f"There is no tool {call.tool!r} any more.")
+    try:
+        arguments = tool.parameters.effective(call.arguments)
+        if state.decision is not None:
+            approved = approved_arguments(state, now=utc_now())
+            if approved is None:
+                return refusal(state, state.decision)
+            arguments = tool.parameters.effective(approved)
+        elif tool.is_gated(arguments):
+            return request(parts, session, turn_id, call, tool)
+    except ToolError as exc:
+        return failed(turn_id, call, str(exc))
+    return Work(turn_id, call, tool, arguments)
+
+
+def again(parts: Parts, calls: Sequence[CallState]) -> list[Work]:
+    """Return the work of started calls that may simply run again: their tools say so."""
+    works = []
+    for state in calls:
+        tool = parts.tools.get(state.call.tool)
+        if state.started is not None and tool is not None and tool.idempotent:
+            arguments = approved_arguments(state, now=state.started.at) or state.call.arguments
+            works.append(
+                Work(state.turn_id, state.call, tool, tool.parameters.effective(arguments))
+            )
+    return works
+
+
+async def _run(parts: Parts, live: LiveSession, work: Work) -> None:
+    result = await _result(parts, live.session, work)
+
+    def decide(session: Session) -> Sequence[RecordedEvent]:
+        state = call_states(session.turn(work.turn_id)).get(work.call.call_id)
+        return [result] if state is not None and state.result is None else []
+
+    if not await live.record(decide):
+        logger.warning("a late result of %s was dropped", work.tool.name)
+
+
+async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent:
+    context = parts.context(session, work.turn_id, work.call.call_id)
+    status = ToolStatus.OK
+    limit = asyncio.timeout(work.tool.timeout)
+    try:
+        async with limit:
+            output = await work.tool.invoke(work.arguments, context)
+    except ToolError as exc:
+        status, output = ToolStatus.ERROR, str(exc)
+    except TimeoutError as exc:
+        if limit.expired():
+            status = ToolStatus.UNKNOWN
+            output = f"It took longer than {work.tool.timeout:g} s. {UNKNOWN_TEXT}"
+        else:
+            status, output = ToolStatus.ERROR, _told(work, exc)
+    except Exception as exc:  # noqa: BLE001 - whatever a tool raises is its result
+        status, output = ToolStatus.ERROR, _told(work, exc)
+    return ToolResultEvent(
+        turn_id=work.turn_id, call_id=work.call.call_id, status=status, output=output
+    )
+
+
+def _told(work: Work, exc: Exception) -> str:
+    logger.warning("tool %s failed", work.tool.name, exc_info=exc)
+    return f"The tool failed: {type(exc).__name__}: {exc}"

@@ -1,0 +1,187 @@
+"""Recorded events: the log of a session, and the only truth about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, ClassVar
+
+from bot.events.base import (
+    Attachment,
+    Author,
+    Decision,
+    Event,
+    ToolCall,
+    ToolStatus,
+    TurnOutcome,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedEvent(Event):
+    """An event of the log. `seq` is 0 until it is appended to a session."""
+
+    kind: ClassVar[str]
+    seq: int = 0
+
+    @property
+    def natural_key(self) -> str | None:
+        """What may exist only once in a whole store, or `None`."""
+        return None
+
+    def placed(self, seq: int, turn_id: str) -> RecordedEvent:
+        """Return this event with its place in the log."""
+        return replace(self, seq=seq, turn_id=turn_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessageEvent(RecordedEvent):
+    """Somebody wrote; starts a turn unless `turn_id` says it belongs to one.
+
+    `source_id` names the message where it came from, for example ``discord-1234``.
+    """
+
+    kind: ClassVar[str] = "user_message"
+    text: str
+    author: Author | None = None
+    attachments: tuple[Attachment, ...] = ()
+    source_id: str | None = None
+
+    @property
+    def natural_key(self) -> str | None:
+        """One copy of a message in a store."""
+        return f"source:{self.source_id}" if self.source_id else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantMessageEvent(RecordedEvent):
+    """The model answered; without `tool_calls`, and not interrupted, it ends its turn.
+
+    `extra` is the service's opaque JSON, sent back unchanged to the same `model`.
+    """
+
+    kind: ClassVar[str] = "assistant_message"
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    interrupted: bool = False
+    model: str = ""
+    finish_reason: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequestedEvent(RecordedEvent):
+    """A call waits for a human. `arguments` are validated: they are what would run."""
+
+    kind: ClassVar[str] = "approval_requested"
+    approval_id: str
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    arguments_hash: str
+    requested_by: str
+    expires_at: datetime
+
+    @property
+    def natural_key(self) -> str:
+        """One request of an id in a store."""
+        return f"request:{self.approval_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalDecidedEvent(RecordedEvent):
+    """The one decision on a request; `arguments` are there when the decider edited them."""
+
+    kind: ClassVar[str] = "approval_decided"
+    approval_id: str
+    decision: Decision
+    by: str
+    reason: str = ""
+    arguments_hash: str = ""
+    arguments: Mapping[str, Any] | None = None
+
+    @property
+    def natural_key(self) -> str:
+        """One decision of a request in a store."""
+        return f"decision:{self.approval_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStartedEvent(RecordedEvent):
+    """A call is about to run in the process that `holder` names."""
+
+    kind: ClassVar[str] = "tool_started"
+    call_id: str
+    holder: str
+
+    @property
+    def natural_key(self) -> str:
+        """One start of a call in a store."""
+        return f"start:{self.call_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResultEvent(RecordedEvent):
+    """A call is closed; `output` is what the model is told."""
+
+    kind: ClassVar[str] = "tool_result"
+    call_id: str
+    status: ToolStatus
+    output: str
+
+    @property
+    def natural_key(self) -> str:
+        """One result of a call in a store."""
+        return f"result:{self.call_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEndedEvent(RecordedEvent):
+    """A turn ended without a final answer; `text` is what people are told."""
+
+    kind: ClassVar[str] = "turn_ended"
+    outcome: TurnOutcome
+    code: str = ""
+    text: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResumedEvent(RecordedEvent):
+    """A turn that an ended process left open is continued, for the `attempt`-th time."""
+
+    kind: ClassVar[str] = "turn_resumed"
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionDoneEvent(RecordedEvent):
+    """What lies before the event number `window_from` is now told by `summary`."""
+
+    kind: ClassVar[str] = "compaction_done"
+    summary: str
+    window_from: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetEvent(RecordedEvent):
+    """The conversation starts anew at event number `window_from` (0: at this event)."""
+
+    kind: ClassVar[str] = "reset"
+    by: str
+    window_from: int = 0
+
+    def placed(self, seq: int, turn_id: str) -> ResetEvent:
+        """Return this event with its place; without a `window_from` the window begins here."""
+        return replace(self, seq=seq, turn_id=turn_id, window_from=self.window_from or seq)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownEvent(RecordedEvent):
+    """An event of a newer version, kept as it was read."""
+
+    kind: ClassVar[str] = "unknown"
+    body: Mapping[str, Any]

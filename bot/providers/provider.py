@@ -1,0 +1,181 @@
+"""A model behind the OpenAI protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from bot.agent.model import ModelEvent, ModelRequest, ReasoningDelta, Retrying, TextDelta
+from bot.errors import ModelError, ModelUnavailableError
+from bot.providers.assemble import Assembler
+from bot.providers.presets import ProviderType
+from bot.providers.retry import RetryPolicy
+from bot.providers.settings import checked
+from bot.providers.sse import DONE, END, Chunk, EventReader
+
+if TYPE_CHECKING:
+    import openai
+
+_REST = 0.2
+"""Seconds to read what follows the end of an answer, so that the connection can be used again."""
+
+
+class Provider:
+    """A model service, implementing the agent's `Model`.
+
+    Args:
+        provider_type: chooses the base URL and the service's ways.
+        model: the model's name; for Azure the deployment's.
+        api_key: never shown or logged.
+        base_url: up to and including `/v1`; for Azure the resource's endpoint.
+        connect_timeout: seconds to reach the service.
+        idle_timeout: seconds without a byte; there is no limit to the whole answer.
+        max_attempts: how often a request is sent at most, before anything of an answer came.
+        retry: all of how to retry, instead of `max_attempts`.
+        extra_body: sent with each request, for example `{"temperature": 0.2}`.
+        headers: sent with each request.
+        api_version: Azure's.
+
+    Raises:
+        ConfigError: something is missing or wrong.
+    """
+
+    def __init__(
+        self,
+        provider_type: ProviderType = ProviderType.OPENAI_COMPATIBLE,
+        *,
+        model: str,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        connect_timeout: float = 10.0,
+        idle_timeout: float = 300.0,
+        max_attempts: int = 4,
+        retry: RetryPolicy | None = None,
+        extra_body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        api_version: str = "2024-10-21",
+    ) -> None:
+        self._settings = checked(
+            ProviderType(provider_type),
+            base_url=base_url,
+            api_key=api_key,
+            model=model,
+            connect_timeout=connect_timeout,
+            idle_timeout=idle_timeout,
+            extra_body=dict(extra_body or {}),
+            headers=dict(headers or {}),
+            api_version=api_version,
+        )
+        self._retry = retry or RetryPolicy(max_attempts=max_attempts)
+        self._client: openai.AsyncOpenAI | None = None
+        self._opening = threading.Lock()  # held in threads only
+
+    def __repr__(self) -> str:
+        return f"Provider({self._settings.provider_type.value!r}, model={self.model!r})"
+
+    @property
+    def model(self) -> str:
+        """The model's name, as it is asked for."""
+        return self._settings.model
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Answer a request: deltas as they come, then one `ModelAnswer`.
+
+        Raises:
+            ModelError: one, after bounded retries that happen before the first delta only.
+        """
+        for attempt in itertools.count(1):
+            shown = False
+            try:
+                async with aclosing(self._attempt(request)) as events:
+                    async for event in events:
+                        shown = True
+                        yield event
+                return
+            except ModelUnavailableError as error:
+                delay = None if shown else self._retry.delay(attempt, error.retry_after)
+                if delay is None:
+                    raise
+            yield Retrying(delay)
+            await asyncio.sleep(delay)
+
+    async def close(self) -> None:
+        """Close connections; used again, it opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def open(self) -> None:
+        """Import the SDK now, in a thread, rather than with the first request."""
+        await self._opened()
+
+    async def _opened(self) -> openai.AsyncOpenAI:
+        if self._client is None:
+            return await asyncio.to_thread(self._open)
+        return self._client
+
+    def _open(self) -> openai.AsyncOpenAI:
+        from bot.providers import sdk
+
+        with self._opening:
+            client = self._client or sdk.open_client(self._settings)
+            self._client = client
+        return client
+
+    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        client = await self._opened()
+        from bot.providers import sdk
+
+        settings = self._settings
+        answer = Assembler(self.model, secret=settings.api_key)
+        failure: ModelError | None = None
+        try:
+            async with (
+                sdk.response_blocks(client, settings, request.messages, request.tools) as blocks,
+                aclosing(_deltas(blocks, answer)) as deltas,
+            ):
+                async for delta in deltas:
+                    yield delta
+        except ModelUnavailableError as error:
+            failure = error
+        except sdk.FAILURES as error:
+            failure = sdk.translated(error, settings.api_key)
+        # Raised here, it does not carry the SDK's error, whose text may repeat the key.
+        if failure is not None and not answer.ended:
+            raise failure
+        yield answer.finished()
+
+
+async def _deltas(
+    blocks: AsyncIterator[bytes], answer: Assembler
+) -> AsyncGenerator[TextDelta | ReasoningDelta]:
+    reader = EventReader()
+    async for block in blocks:
+        for delta in _taken(reader.feed(block), answer):
+            yield delta
+        if answer.is_done:
+            await _read_rest(blocks)
+            return
+    for delta in _taken(reader.feed(END), answer):
+        yield delta
+
+
+def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[TextDelta | ReasoningDelta]:
+    for chunk in chunks:
+        if chunk == DONE:
+            answer.done()
+            return
+        yield from answer.add(chunk)
+
+
+async def _read_rest(blocks: AsyncIterator[bytes]) -> None:
+    try:
+        async with asyncio.timeout(_REST):
+            async for _ in blocks:
+                pass
+    except TimeoutError:
+        pass

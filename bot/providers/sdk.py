@@ -1,0 +1,106 @@
+"""The SDK: the only module that imports it, itself imported in a thread."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import Any, cast
+
+import openai
+
+from bot.errors import ModelError, ModelRefusedError, ModelUnavailableError
+from bot.providers.errors import service_error
+from bot.providers.presets import ProviderType
+from bot.providers.retry import retry_after
+from bot.providers.settings import ProviderSettings
+
+_client_class = openai.DefaultAsyncHttpxClient.__mro__[1]
+_http: Any = importlib.import_module(_client_class.__module__.partition(".")[0])
+"""The HTTP library the SDK uses: which one depends on the SDK's version."""
+
+FAILURES: tuple[type[Exception], ...] = (
+    openai.OpenAIError,
+    _http.HTTPError,
+    _http.InvalidURL,
+    _http.StreamError,
+)
+
+
+def open_client(settings: ProviderSettings) -> openai.AsyncOpenAI:
+    """Make a client; imports what the SDK imports late, and opens no connection."""
+    omit = cast("str", openai.Omit())  # another service is not told of an OpenAI organization
+    headers = {"OpenAI-Organization": omit, "OpenAI-Project": omit}
+    if settings.provider_type is ProviderType.OPENAI:
+        headers = {}
+    options: dict[str, Any] = {
+        "api_key": settings.api_key or "none",
+        "timeout": openai.Timeout(settings.idle_timeout, connect=settings.connect_timeout),
+        "max_retries": 0,
+        "default_headers": {**headers, **settings.headers},
+    }
+    if settings.provider_type is ProviderType.AZURE:
+        client: openai.AsyncOpenAI = openai.AsyncAzureOpenAI(
+            azure_endpoint=settings.base_url,
+            azure_deployment=settings.model,
+            api_version=settings.api_version,
+            **options,
+        )
+    else:
+        client = openai.AsyncOpenAI(base_url=settings.base_url, **options)
+    _ = client.chat.completions.with_streaming_response
+    return client
+
+
+@asynccontextmanager
+async def response_blocks(
+    client: openai.AsyncOpenAI,
+    settings: ProviderSettings,
+    messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, Any]],
+) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Send a request and give its response as blocks of bytes.
+
+    The SDK's typed path takes 0.15 ms a message on the event loop; `extra_body` does not.
+    """
+    body = {
+        "stream_options": {"include_usage": True},
+        **settings.extra_body,
+        "messages": list(messages),
+        **({"tools": list(tools)} if tools else {}),
+    }
+    async with AsyncExitStack() as stack:
+        try:
+            response = await stack.enter_async_context(
+                client.chat.completions.with_streaming_response.create(
+                    model=settings.model, messages=[], stream=True, extra_body=body
+                )
+            )
+        except (TypeError, ValueError) as error:  # something in it is not JSON
+            raise _unsendable(error) from None
+        blocks = cast("AsyncGenerator[bytes]", response.iter_bytes())
+        yield await stack.enter_async_context(aclosing(blocks))
+
+
+def translated(error: Exception, secret: str) -> ModelError:
+    """Make our error of one of `FAILURES`."""
+    if isinstance(error, openai.APIStatusError):
+        headers = error.response.headers
+        return service_error(
+            error.body,
+            status=error.status_code,
+            retry_after=retry_after(headers),
+            may_retry=headers.get("x-should-retry") != "false",
+            secret=secret,
+        )
+    if isinstance(error, openai.APITimeoutError | _http.TimeoutException):
+        return ModelUnavailableError("the service did not answer in time")
+    if isinstance(error, openai.APIConnectionError):
+        return ModelUnavailableError("the service cannot be reached")
+    if isinstance(error, openai.OpenAIError | _http.InvalidURL):
+        return _unsendable(error)
+    return ModelUnavailableError(f"the connection broke ({type(error).__name__})")
+
+
+def _unsendable(error: Exception) -> ModelRefusedError:
+    return ModelRefusedError(f"the request could not be sent ({type(error).__name__})")

@@ -1,0 +1,114 @@
+"""Deliveries: what people should see of a session, and the Discord messages that show it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+
+from bot.storage import Database, Row
+
+# a session that was deleted meanwhile has no deliveries any more
+_PUT = """
+    INSERT INTO deliveries (session_id, turn_id, subject, purpose, part,
+                            channel_id, message_id, content_hash, final)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+    WHERE EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1)
+    ON CONFLICT (session_id, turn_id, subject, purpose, part) DO UPDATE
+    SET channel_id = ?6, message_id = ?7, content_hash = ?8, final = ?9"""
+
+_REMOVE = """
+    DELETE FROM deliveries
+    WHERE session_id = ? AND turn_id = ? AND subject = ? AND purpose = ? AND part = ?"""
+
+_SELECT = """
+    SELECT session_id, turn_id, subject, purpose, part, channel_id, message_id, content_hash, final
+    FROM deliveries
+    WHERE session_id = ?1 AND (?2 IS NULL OR turn_id IN (SELECT value FROM json_each(?2)))
+    ORDER BY turn_id, subject, purpose, part"""
+
+_SELECT_BY_MESSAGE = """
+    SELECT session_id, turn_id, subject, purpose, part, channel_id, message_id, content_hash, final
+    FROM deliveries WHERE message_id = ?"""
+
+_DELIVERED_TO = """
+    INSERT INTO delivered (session_id, seq)
+    SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1)
+    ON CONFLICT (session_id) DO UPDATE SET seq = max(seq, excluded.seq)"""
+
+_BEHIND = """
+    SELECT session_id FROM sessions LEFT JOIN delivered USING (session_id)
+    WHERE session_id > ? AND last_seq > coalesce(seq, 0) ORDER BY session_id LIMIT ?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One message that people should see, and the Discord message that shows it.
+
+    Attributes:
+        session_id: Whose log asks for it.
+        turn_id: The turn it belongs to.
+        subject: The model call or approval that it shows.
+        purpose: What for, for example an answer or a card.
+        part: Which of several messages, from 0.
+        channel_id: Where it is.
+        message_id: The Discord message; `None` when it was not sent, or nobody knows.
+        content_hash: What it shows now.
+        final: Whether it is the last state.
+    """
+
+    session_id: str
+    turn_id: str
+    subject: str
+    purpose: str
+    part: int
+    channel_id: int
+    message_id: int | None
+    content_hash: str
+    final: bool
+
+
+class DeliveryStore:
+    """The deliveries of all sessions; a deleted session's go with it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of(
+        self, session_id: str, turn_ids: Iterable[str] | None = None
+    ) -> Sequence[Delivery]:
+        """Return a session's deliveries, of some turns or of all, in the order of their keys."""
+        turns = None if turn_ids is None else json.dumps(list(turn_ids))
+        return [_delivery(row) for row in await self._database.fetch(_SELECT, (session_id, turns))]
+
+    async def by_message(self, message_id: int) -> Delivery | None:
+        """Return what a Discord message shows, if it shows anything of ours."""
+        rows = await self._database.fetch(_SELECT_BY_MESSAGE, (message_id,))
+        return _delivery(rows[0]) if rows else None
+
+    async def put(self, *deliveries: Delivery) -> None:
+        """Store deliveries, in place of those of the same keys, all in one write."""
+        await self._database.execute_many(_PUT, [astuple(each) for each in deliveries])
+
+    async def remove(self, *deliveries: Delivery) -> None:
+        """Forget the deliveries of these keys, all in one write."""
+        await self._database.execute_many(_REMOVE, [astuple(each)[:5] for each in deliveries])
+
+    async def delivered_to(self, session_id: str) -> int:
+        """Return up to which event people have seen a session, 0 for nothing."""
+        rows = await self._database.fetch(
+            "SELECT seq FROM delivered WHERE session_id = ?", (session_id,)
+        )
+        return rows[0][0] if rows else 0
+
+    async def set_delivered_to(self, session_id: str, seq: int) -> None:
+        """Note up to which event people have seen a session; never goes back."""
+        await self._database.execute(_DELIVERED_TO, (session_id, seq))
+
+    async def behind(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
+        """Return ids of sessions that show less than was recorded, in order, after `after`."""
+        return [row[0] for row in await self._database.fetch(_BEHIND, (after, limit))]
+
+
+def _delivery(row: Row) -> Delivery:
+    return Delivery(*(*row[:-1], bool(row[-1])))

@@ -1,0 +1,31 @@
+"""Marks: small durable facts by name."""
+
+from __future__ import annotations
+
+from bot.storage import Database
+
+_SET = """
+    INSERT INTO marks (key, value) VALUES (?, ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value"""
+
+
+class MarkStore:
+    """Texts by key, kept over restarts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, key: str) -> str | None:
+        """Return the text of a key, or `None`."""
+        rows = await self._database.fetch("SELECT value FROM marks WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
+
+    async def set(self, key: str, value: str) -> None:
+        """Store the text of a key, in place of an earlier one."""
+        await self._database.execute(_SET, (key, value))
+
+    async def once(self, key: str) -> bool:
+        """Return whether nobody has asked for, or set, this key before; atomic, for ever."""
+        return (
+            await self._database.execute("INSERT OR IGNORE INTO marks VALUES (?, '')", (key,)) == 1
+        )

@@ -1,0 +1,205 @@
+"""Sessions in memory: gone with the process, otherwise like those in a file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.errors import SessionConflictError, SessionExistsError
+from bot.events import RecordedEvent, new_id
+from bot.sessions.session import Session, check_session_id
+from bot.sessions.store import (
+    ApprovalRecord,
+    Lease,
+    SessionInfo,
+    SessionStore,
+    approval_record,
+    refuse,
+)
+from bot.sessions.turns import OpenTurns
+
+
+@dataclass(slots=True)
+class _Stored:
+    """A session as it was last saved, with its whole log."""
+
+    user_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    state: str = "{}"
+    version: int = 0
+    window_from: int = 1
+    open_turns: OpenTurns = ()
+    holder: str | None = None
+    log: list[RecordedEvent] = field(default_factory=list)
+
+
+class InMemorySessionManager(SessionStore):
+    """Keeps sessions in memory; `get` returns independent copies, as a database would."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, _Stored] = {}
+        self._keys: dict[str, tuple[str, RecordedEvent]] = {}
+        self._blobs: dict[str, bytes] = {}
+        self._holders: set[str] = set()
+
+    async def initialize(self) -> None:
+        """Do nothing: there is nothing to open."""
+
+    async def close(self) -> None:
+        """End the holders; the sessions stay for as long as this object does."""
+        self._holders.clear()
+
+    # -- the four methods --------------------------------------------------------------------------
+
+    async def create(self, session_id: str, user_id: str | None = None) -> Session:
+        """Make and store an empty session."""
+        session = Session(session_id, user_id)
+        if session_id in self._sessions:
+            raise SessionExistsError(session_id)
+        self._store(session, session.state.to_json())
+        return session
+
+    async def get(self, session_id: str) -> Session | None:
+        """Return the session, or `None` only when there is none."""
+        stored = self._sessions.get(check_session_id(session_id))
+        if stored is None:
+            return None
+        return Session.restored(
+            session_id,
+            stored.user_id,
+            state=stored.state,
+            created_at=stored.created_at,
+            updated_at=stored.updated_at,
+            version=stored.version,
+            window_from=stored.window_from,
+            last_seq=len(stored.log),
+            open_turns=stored.open_turns,
+            events=stored.log[stored.window_from - 1 :],
+        )
+
+    async def save(self, session: Session, *, release: str | None = None) -> None:
+        """Store what is not stored yet; in the same step give back `release`'s lease."""
+        state = session.state.to_json()
+        stored = self._sessions.get(session.session_id)
+        released = stored is not None and release is not None and stored.holder == release
+        if not session.changed(state) and not released:
+            return
+        self._check(session, stored)
+        self._store(session, state)
+        if released:
+            self._sessions[session.session_id].holder = None
+
+    def _check(self, session: Session, stored: _Stored | None) -> None:
+        version, created_at = (
+            (0, session.created_at) if stored is None else (stored.version, stored.created_at)
+        )
+        if (version, created_at) != (session.version, session.created_at):
+            raise SessionConflictError(session.session_id)
+        new: set[str] = set()
+        for event in session.unsaved:
+            key = event.natural_key
+            if key is not None and (key in self._keys or key in new):
+                refuse(session.session_id, event)
+            new.add(key or "")
+
+    def _store(self, session: Session, state: str) -> None:
+        session_id = session.session_id
+        stored = self._sessions.setdefault(
+            session_id, _Stored(session.user_id, session.created_at, session.updated_at)
+        )
+        stored.state = state
+        stored.updated_at = session.updated_at
+        stored.version += 1
+        stored.window_from = session.window_from
+        stored.open_turns = session.open_turns
+        stored.log.extend(session.unsaved)
+        self._keys.update(
+            (key, (session_id, event)) for event in session.unsaved if (key := event.natural_key)
+        )
+        session.mark_saved(seq=session.last_seq, version=stored.version, state=state)
+
+    # -- the lease ---------------------------------------------------------------------------------
+
+    async def register(self) -> str:
+        """Return a new holder's id; it lives until `close`."""
+        holder = new_id("holder")
+        self._holders.add(holder)
+        return holder
+
+    async def lease(self, session_id: str, holder: str) -> Lease:
+        """Take the session's lease for `holder` if it is free, its own, or a dead holder's.
+
+        For a session that is not there it is not taken, and the version is 0.
+        """
+        stored = self._sessions.get(session_id)
+        if stored is None:
+            return Lease(taken=False, version=0, holder="")
+        if stored.holder is None or stored.holder not in self._holders:
+            stored.holder = holder
+        return Lease(taken=stored.holder == holder, version=stored.version, holder=stored.holder)
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    async def list_sessions(
+        self, user_id: str, *, limit: int = 50, before: datetime | None = None
+    ) -> Sequence[SessionInfo]:
+        """Return a user's sessions, the latest updated first, one page before a time.
+
+        Sessions updated at the very time at which a page ends are all on it.
+        """
+        found = [
+            SessionInfo(
+                session_id=session_id,
+                user_id=user_id,
+                created_at=stored.created_at,
+                updated_at=stored.updated_at,
+                last_seq=len(stored.log),
+            )
+            for session_id, stored in sorted(self._sessions.items())
+            if stored.user_id == user_id and (before is None or stored.updated_at < before)
+        ]
+        found.sort(key=lambda info: info.updated_at, reverse=True)
+        return [info for info in found if info.updated_at >= found[:limit][-1].updated_at]
+
+    async def open_sessions(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
+        """Return ids of sessions with open turns, in the order of ids, those after `after`."""
+        ids = (key for key, stored in self._sessions.items() if stored.open_turns and key > after)
+        return sorted(ids)[:limit]
+
+    async def read_log(
+        self, session_id: str, *, after: int = 0, limit: int = 1000
+    ) -> Sequence[RecordedEvent]:
+        """Return one page of the whole log, what lies before the window included."""
+        stored = self._sessions.get(check_session_id(session_id))
+        return stored.log[after : after + limit] if stored else []
+
+    async def find_approval(self, approval_id: str) -> ApprovalRecord | None:
+        """Return an approval by its id, in whatever session, in the window or not."""
+        request = self._keys.get(f"request:{approval_id}")
+        if request is None:
+            return None
+        session_id, event = request
+        decision = self._keys.get(f"decision:{approval_id}")
+        return approval_record(session_id, [event, *([decision[1]] if decision else [])])
+
+    async def delete(self, session_id: str) -> bool:
+        """Forget a session and its log; return whether there was one."""
+        stored = self._sessions.pop(session_id, None)
+        for event in stored.log if stored else ():
+            self._keys.pop(event.natural_key or "", None)
+        return stored is not None
+
+    # -- blobs -------------------------------------------------------------------------------------
+
+    async def put_blob(self, data: bytes) -> str:
+        """Store bytes once; return their SHA-256 in hexadecimal."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        self._blobs[sha256] = data
+        return sha256
+
+    async def get_blob(self, sha256: str) -> bytes | None:
+        """Return stored bytes, or `None`."""
+        return self._blobs.get(sha256)

@@ -1,0 +1,33 @@
+"""Places: up to which message each Discord channel was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.storage import Database
+
+_MARK = """
+    INSERT INTO places (channel_id, seen_up_to) VALUES (?, ?)
+    ON CONFLICT (channel_id) DO UPDATE SET seen_up_to = max(seen_up_to, excluded.seen_up_to)"""
+
+
+class PlaceStore:
+    """For each channel the message up to which all were recorded or need no answer."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def seen(self, channel_id: int) -> int | None:
+        """Return the id of the last message seen there, `None` for a place never seen."""
+        rows = await self._database.fetch(
+            "SELECT seen_up_to FROM places WHERE channel_id = ?", (channel_id,)
+        )
+        return rows[0][0] if rows else None
+
+    async def all(self) -> Mapping[int, int]:
+        """Return the last message seen, by channel."""
+        return dict(await self._database.fetch("SELECT channel_id, seen_up_to FROM places"))
+
+    async def mark_seen(self, channel_id: int, message_id: int) -> None:
+        """Note that everything up to a message was seen; never goes back."""
+        await self._database.execute(_MARK, (channel_id, message_id))

@@ -1,0 +1,84 @@
+"""A session's state: a mapping that takes JSON and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+from bot.errors import StateError
+
+
+class State(MutableMapping[str, Any]):
+    """JSON values by name; a value that is not JSON is refused when it is set.
+
+    What is changed inside a value later is checked when the session is saved.
+
+    Raises:
+        StateError: naming the key, when a value would not come back equal from JSON.
+    """
+
+    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        self._values: dict[str, Any] = {}
+        self.update(values or {})
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise StateError(f"state keys are strings, not {key!r}")
+        encode_value(key, value)
+        self._values[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"State({self._values!r})"
+
+    def to_json(self) -> str:
+        """Return the JSON text of all values, every one checked anew."""
+        pairs = [f"{json.dumps(k)}:{encode_value(k, v)}" for k, v in self._values.items()]
+        return f"{{{','.join(pairs)}}}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a deep copy of all values, every one checked anew."""
+        copy: dict[str, Any] = json.loads(self.to_json())
+        return copy
+
+    @classmethod
+    def from_json(cls, text: str) -> State:
+        """Return the state of a text that `to_json` made, unchecked."""
+        state = cls()
+        state._values = json.loads(text)
+        return state
+
+    def rebase(self, base: str, stored: State) -> None:
+        """Take what a store holds, and keep what was changed here since `base`, a JSON text."""
+        before = json.loads(base) if base else {}
+        changed = {k: v for k, v in self.items() if k not in before or before[k] != v}
+        kept = {k: v for k, v in stored.items() if k in self or k not in before}
+        self._values = kept | changed
+
+
+def encode_value(key: str, value: Any) -> str:
+    """Return a value's JSON text.
+
+    Raises:
+        StateError: when the value would not come back equal.
+    """
+    try:
+        text = json.dumps(value, allow_nan=False)
+        same = json.loads(text) == value
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise StateError(f"state[{key!r}] is not JSON: {exc}") from exc
+    if not same:
+        raise StateError(f"state[{key!r}] would not come back equal from JSON")
+    return text

@@ -1,0 +1,137 @@
+"""What the bot needs of a session manager beyond the four methods."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NoReturn
+
+from bot.errors import DuplicateMessageError, SessionConflictError
+from bot.events import (
+    ApprovalDecidedEvent,
+    ApprovalRequestedEvent,
+    RecordedEvent,
+    UserMessageEvent,
+)
+from bot.sessions.manager import SessionManager
+from bot.sessions.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """A session without its events."""
+
+    session_id: str
+    user_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The answer to a request for a lease.
+
+    Attributes:
+        taken: Whether the asker holds it now.
+        version: The session's stored version at that moment.
+        holder: Who holds it.
+    """
+
+    taken: bool
+    version: int
+    holder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRecord:
+    """An approval as found in a store: which session, the request, the decision if any."""
+
+    session_id: str
+    request: ApprovalRequestedEvent
+    decision: ApprovalDecidedEvent | None
+
+
+class SessionStore(SessionManager):
+    """A session manager with leases, listings, the whole log, and blobs."""
+
+    @abstractmethod
+    async def initialize(self) -> None:
+        """Open what is needed; every other method does it when first used."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close everything; used again, the store opens again. Holders registered here end."""
+
+    @abstractmethod
+    async def save(self, session: Session, *, release: str | None = None) -> None:
+        """Store what is not stored yet; in the same commit give back `release`'s lease."""
+
+    # -- the lease: who runs a session -------------------------------------------------------------
+
+    @abstractmethod
+    async def register(self) -> str:
+        """Return a new holder's id; it lives until `close` or the end of the process."""
+
+    @abstractmethod
+    async def lease(self, session_id: str, holder: str) -> Lease:
+        """Take the session's lease for `holder` if it is free, its own, or a dead holder's."""
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    async def list_sessions(
+        self, user_id: str, *, limit: int = 50, before: datetime | None = None
+    ) -> Sequence[SessionInfo]:
+        """Return a user's sessions, the latest updated first, one page before a time."""
+
+    @abstractmethod
+    async def open_sessions(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
+        """Return ids of sessions with open turns, in the order of ids, those after `after`."""
+
+    @abstractmethod
+    async def read_log(
+        self, session_id: str, *, after: int = 0, limit: int = 1000
+    ) -> Sequence[RecordedEvent]:
+        """Return one page of the whole log, what lies before the window included."""
+
+    @abstractmethod
+    async def find_approval(self, approval_id: str) -> ApprovalRecord | None:
+        """Return an approval by its id, in whatever session, in the window or not."""
+
+    @abstractmethod
+    async def delete(self, session_id: str) -> bool:
+        """Forget a session and its log; return whether there was one."""
+
+    # -- blobs -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    async def put_blob(self, data: bytes) -> str:
+        """Store bytes once; return their SHA-256 in hexadecimal."""
+
+    @abstractmethod
+    async def get_blob(self, sha256: str) -> bytes | None:
+        """Return stored bytes, or `None`."""
+
+
+def refuse(session_id: str, event: RecordedEvent) -> NoReturn:
+    """Refuse an event whose natural key is in the store already.
+
+    Raises:
+        DuplicateMessageError: for a message, naming its `source_id`.
+        SessionConflictError: for a start, result, request or decision.
+    """
+    if isinstance(event, UserMessageEvent) and event.source_id:
+        raise DuplicateMessageError(event.source_id)
+    raise SessionConflictError(session_id)
+
+
+def approval_record(session_id: str, events: Sequence[RecordedEvent]) -> ApprovalRecord | None:
+    """Return the approval that these events, its request and its decision, tell of."""
+    request = next((e for e in events if isinstance(e, ApprovalRequestedEvent)), None)
+    decision = next((e for e in events if isinstance(e, ApprovalDecidedEvent)), None)
+    if request is None:
+        return None
+    return ApprovalRecord(session_id=session_id, request=request, decision=decision)

@@ -1,0 +1,54 @@
+"""The schema, as numbered SQL: applied once each, in order, never backwards."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bot.errors import StorageError
+
+
+def scripts() -> Sequence[Path]:
+    """Return the migrations in their order; the n-th brings a database to version n."""
+    return sorted(Path(__file__).parent.glob("*.sql"))
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a database to the newest version; safe when several processes do it at once.
+
+    Raises:
+        StorageError: if a newer version of Parley made it.
+    """
+    todo = scripts()
+    if version(connection) == len(todo):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        done = version(connection)
+        if done > len(todo):
+            raise StorageError(f"a newer Parley made this database: version {done}")
+        for script in todo[done:]:
+            for statement in _statements(script.read_text(encoding="utf-8")):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(todo)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """Return how many migrations a database has had."""
+    number: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return number
+
+
+def _statements(script: str) -> Iterator[str]:
+    # not `executescript`: it commits, and the lock would be lost
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
