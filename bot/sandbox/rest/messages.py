@@ -3,14 +3,13 @@
 from datetime import timedelta
 from typing import Any
 
-from bot.sandbox import payloads, posting, reactions
+from bot.sandbox import edits, payloads, posting, reactions
 from bot.sandbox.drafts import read_draft
 from bot.sandbox.errors import Refusal
 from bot.sandbox.message_payloads import for_rest
 from bot.sandbox.messages import Flags, Message
 from bot.sandbox.permissions import Permissions
-
-from .call import Call, Routes
+from bot.sandbox.rest.call import Call, Routes
 
 BULK_AGE = timedelta(days=14)
 MOST_AT_ONCE = 100
@@ -61,7 +60,7 @@ async def change(call: Call) -> Any:
     body, files = await call.body()
     if message.author is not call.bot:
         return _suppress(call, message, body)
-    posting.edit(message, read_draft(body, files, already=message.flags))
+    edits.edit(message, read_draft(body, files, already=message.flags))
     return for_rest(message, call.bot)
 
 
@@ -71,7 +70,7 @@ def _suppress(call: Call, message: Message, body: Any) -> Any:
     posting.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
     wanted = read_draft(body, {}).flags & Flags.SUPPRESS_EMBEDS
     message.flags = message.flags & ~Flags.SUPPRESS_EMBEDS | wanted
-    posting.changed(message)
+    edits.changed(message)
     return for_rest(message, call.bot)
 
 
@@ -80,7 +79,7 @@ async def remove(call: Call) -> Any:
     message = call.message()
     if message.author is not call.bot:
         posting.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
-    posting.delete(message)
+    edits.delete(message)
 
 
 async def remove_many(call: Call) -> Any:
@@ -94,7 +93,7 @@ async def remove_many(call: Call) -> Any:
     if any(each.created_at < oldest for each in found):
         form.wrong("BULK_DELETE_TOO_OLD", "Older than 14 days.", "messages")
         form.finish()
-    posting.delete_many(place, found)
+    edits.delete_many(place, found)
 
 
 async def react(call: Call) -> Any:
