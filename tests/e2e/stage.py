@@ -63,7 +63,10 @@ class Stage:
     Attributes:
         general: A channel where the bot answers when it is mentioned.
         desk: A channel where it answers everything.
+        store: That of the bot that runs, or ran last.
     """
+
+    store: SQLiteSessionManager = field(init=False)
 
     world: World
     sandbox: Sandbox
@@ -104,7 +107,7 @@ class Stage:
         await task
 
     def _client(self, options: FrontendOptions) -> ParleyClient:
-        store = SQLiteSessionManager(self.database)
+        self.store = store = SQLiteSessionManager(self.database)
         provider = Provider(
             base_url=self.service.base_url,
             model="scripted",
