@@ -102,6 +102,22 @@ class Stage:
                 yield client
 
     @staticmethod
+    async def kill(client: ParleyClient) -> None:
+        """End everything that the bot is doing, wherever it is; nothing is finished."""
+        client.agent.suspend()
+        parts = client._parts
+        parts.expiry.close()
+        await asyncio.gather(parts.showing.cancel(), parts.work.cancel())
+
+    @property
+    def written(self) -> int:
+        """How many messages were sent or edited by the bot."""
+        requests = self.world.requests
+        return sum(
+            each.method in {"POST", "PATCH"} and "/messages" in each.path for each in requests
+        )
+
+    @staticmethod
     async def _ended(client: ParleyClient, task: asyncio.Task[None]) -> None:
         await client.close()
         await task
