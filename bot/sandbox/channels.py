@@ -62,8 +62,9 @@ class Place:
 
     def find(self, message_id: int) -> Message | None:
         """Return the standing message with this id."""
-        found = (each for each in self.history if each.id == message_id and not each.deleted)
-        return next(found, None)
+        found = (each for each in reversed(self.history) if each.id == message_id)
+        message = next(found, None)
+        return None if message is None or message.deleted else message
 
     def next_message_from(self, author: User, timeout: float = 5.0) -> Coroutine[Any, Any, Message]:
         """Return the author's first message that no earlier call returned.

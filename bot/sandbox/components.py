@@ -2,9 +2,9 @@
 
 from .errors import Json
 from .forms import Form
-from .messages import Flags
+from .messages import BUTTON, Flags
 
-ROW, BUTTON, TEXT_DISPLAY = 1, 2, 10
+ROW, TEXT_DISPLAY = 1, 10
 SELECTS = {3, 5, 6, 7, 8}
 LINK, PREMIUM = 5, 6
 SCHEMES = ("http://", "https://", "discord://")

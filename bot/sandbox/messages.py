@@ -18,10 +18,15 @@ if TYPE_CHECKING:
     from .world import World
 
 
+BUTTON = 2  # a component's type
+
+
 class Kind(IntEnum):
     """The types of messages that occur here (reference, "Message Types")."""
 
     DEFAULT = 0
+    MEMBER_ADDED = 1
+    NAME_CHANGED = 4
     PINNED = 6
     THREAD_CREATED = 18
     REPLY = 19
@@ -29,7 +34,7 @@ class Kind(IntEnum):
     THREAD_STARTER = 21
 
 
-SYSTEM_KINDS = {Kind.PINNED, Kind.THREAD_CREATED, Kind.THREAD_STARTER}
+SAID = {Kind.DEFAULT, Kind.REPLY, Kind.COMMAND}
 
 
 class Flags(IntFlag):
@@ -74,8 +79,13 @@ class Ping:
     who: User | Role | str
     at: datetime
 
+    @property
+    def by(self) -> User:
+        """Who wrote the message."""
+        return self.message.author
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class Message:
     """A message and what became of it.
 
@@ -121,7 +131,7 @@ class Message:
     @property
     def is_system(self) -> bool:
         """Whether Discord itself said it."""
-        return self.kind in SYSTEM_KINDS
+        return self.kind not in SAID
 
     @property
     def is_there(self) -> bool:
@@ -140,7 +150,8 @@ class Message:
             LookupError: There is none, or it is switched off.
         """
         for button in self.buttons:
-            if wanted in (button.get("label"), button.get("custom_id")) and "url" not in button:
+            named = wanted in (button.get("label"), button.get("custom_id"))
+            if named and button["type"] == BUTTON and "url" not in button:
                 if button.get("disabled"):
                     raise LookupError(f"{wanted!r} is switched off")
                 return button
@@ -159,6 +170,9 @@ class Message:
             timeout,
             lambda: f"it never held of {self.line()}\n{self.place.dump()}",
         )
+
+    def __repr__(self) -> str:
+        return f"<Message {self.line()}>"
 
     def line(self) -> str:
         """Return the message as one line for a person to read."""

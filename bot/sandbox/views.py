@@ -19,10 +19,17 @@ TYPING_SECONDS = 10  # how long "is typing" is shown after one request
 def everything(world: World, person: Person, place: Place | None) -> Json:
     """Return the people to choose from, the places that one sees, and what is in one place."""
     return {
-        "people": [_account(each) for each in world.persons if not each.is_bot],
+        "people": [_account(each) for each in people(world)],
         "places": [_place(each) for each in world.places.values() if each.seen_by(person)],
         "inside": _inside(world, person, place) if place and place.seen_by(person) else None,
     }
+
+
+def people(world: World) -> list[Person]:
+    """Return whom a visitor can be: first those who own nothing, as most people do."""
+    owners = {each.owner for each in world.guilds} | {world.developer}
+    found = [each for each in world.persons if not each.is_bot]
+    return sorted(found, key=lambda each: each in owners)
 
 
 def _account(user: User) -> Json:

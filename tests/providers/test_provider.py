@@ -98,7 +98,7 @@ async def test_reasoning_is_streamed_and_kept(provider: Provider, service: Scrip
         pytest.param([delta_chunk({}, ""), b"data: [DONE]"], id="DONE without a line end"),
         pytest.param([delta_chunk({}, "stop"), b"data: {bro"], id="cut after finish_reason"),
         pytest.param([delta_chunk({}, "stop"), {"error": {}}], id="an empty error"),
-        pytest.param(["[DONE]", b"data: {broken}\n\n"], id="noise after DONE"),
+        pytest.param([b"data: [DONE]\n\ndata: {broken}\n\n"], id="noise after DONE"),
     ],
 )
 async def test_an_answer_that_ended_is_whole(
@@ -143,6 +143,11 @@ async def test_a_connection_cut_before_anything_is_asked_again(
     service.breaks_after("").chunks([]).chunks([b"data: no\n\n"]).says("ok")
     events = await events_of(provider)
     assert [type(event) for event in events] == [Retrying] * 3 + [TextDelta, ModelAnswer]
+
+
+async def test_the_last_chunk_needs_no_line_end(provider: Provider, service: ScriptedModel) -> None:
+    service.chunks([sse(delta_chunk({"content": "all"}, "stop")).rstrip()])
+    assert (await events_of(provider))[0] == TextDelta("all")
 
 
 async def test_an_answer_of_many_megabytes_in_one_line(
@@ -254,7 +259,7 @@ async def test_a_slow_answer_has_no_total_limit(make: Make, service: ScriptedMod
 
 async def test_leaving_early_closes_the_request(provider: Provider, service: ScriptedModel) -> None:
     gate = service.pauses("some ", "more")
-    async with aclosing(provider.stream(HELLO)) as events:  # type: ignore[type-var]
+    async with aclosing(provider.stream(HELLO)) as events:
         async for _ in events:
             await gate.reached.wait()
             break
@@ -447,4 +452,4 @@ Provider(model="m", base_url="http://127.0.0.1:1/v1")
 heavy = {"openai", "pydantic", "httpx", "httpx2"} & set(sys.modules)
 sys.exit(f"imported: {heavy}" if heavy else 0)
 """
-    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own code
+    subprocess.run([sys.executable, "-c", code], check=True)
