@@ -6,14 +6,14 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from . import permissions
-from .messages import Message
-from .permissions import Permissions
-from .users import Bot, User
+from bot.sandbox import permissions
+from bot.sandbox.messages import Message
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.users import Bot, User
 
 if TYPE_CHECKING:
-    from .guilds import Guild, Overwrite, Role
-    from .world import World
+    from bot.sandbox.guilds import Guild, Overwrite, Role
+    from bot.sandbox.world import World
 
 DUMPED = 20
 

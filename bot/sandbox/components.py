@@ -1,8 +1,8 @@
 """What the sandbox demands of components and embeds (reference, "Component Reference")."""
 
-from .errors import Json
-from .forms import Form
-from .messages import BUTTON, Flags
+from bot.sandbox.errors import Json
+from bot.sandbox.forms import Form
+from bot.sandbox.messages import BUTTON, Flags
 
 ROW, TEXT_DISPLAY = 1, 10
 SELECTS = {3, 5, 6, 7, 8}

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from . import payloads, permissions
-from .channels import Channel, Thread
-from .permissions import Permissions
-from .users import Bot, Intents, User
+from bot.sandbox import payloads, permissions
+from bot.sandbox.channels import Channel, Thread
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
-    from .world import World
+    from bot.sandbox.world import World
 
 
 @dataclass(eq=False)

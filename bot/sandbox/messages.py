@@ -8,14 +8,14 @@ from datetime import datetime
 from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Any
 
-from .errors import Json
+from bot.sandbox.errors import Json
 
 if TYPE_CHECKING:
-    from .channels import Place, Thread
-    from .guilds import Role
-    from .interactions import Interaction
-    from .users import User
-    from .world import World
+    from bot.sandbox.channels import Place, Thread
+    from bot.sandbox.guilds import Role
+    from bot.sandbox.interactions import Interaction
+    from bot.sandbox.users import User
+    from bot.sandbox.world import World
 
 
 BUTTON = 2  # a component's type

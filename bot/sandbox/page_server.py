@@ -16,12 +16,12 @@ from typing import Any
 
 from aiohttp import web
 
-from . import typed_text, views
-from .answers import Answer
-from .channels import Place
-from .messages import Message
-from .people import Person
-from .world import World
+from bot.sandbox import typed_text, views
+from bot.sandbox.answers import Answer
+from bot.sandbox.channels import Place
+from bot.sandbox.messages import Message
+from bot.sandbox.people import Person
+from bot.sandbox.world import World
 
 FILES = Path(__file__).parent / "page"
 KINDS = {"app.js": "text/javascript", "style.css": "text/css"}

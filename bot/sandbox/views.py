@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import payloads, typing_commands
-from .channels import Place
-from .errors import Json
-from .message_payloads import file_payload
-from .messages import Message
-from .people import Person
-from .users import Bot, User
-from .world import World
+from bot.sandbox import payloads, typing_commands
+from bot.sandbox.channels import Place
+from bot.sandbox.errors import Json
+from bot.sandbox.message_payloads import file_payload
+from bot.sandbox.messages import Message
+from bot.sandbox.people import Person
+from bot.sandbox.users import Bot, User
+from bot.sandbox.world import World
 
 TYPING_SECONDS = 10  # how long "is typing" is shown after one request
 

@@ -5,9 +5,8 @@ from typing import Any
 from bot.sandbox import payloads
 from bot.sandbox.errors import Refusal
 from bot.sandbox.permissions import Permissions, in_guild
+from bot.sandbox.rest.call import Call, Routes
 from bot.sandbox.users import Intents
-
-from .call import Call, Routes
 
 
 async def guild(call: Call) -> Any:

@@ -8,6 +8,9 @@ from bot.sandbox.errors import Refusal
 from bot.sandbox.forms import Form
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.posting import require
+from bot.sandbox.rest.call import Call, Routes
+from bot.sandbox.rest.channels import ARCHIVE_MINUTES
+from bot.sandbox.rest.guilds import require_members_intent
 from bot.sandbox.threads import (
     add_to_thread,
     join_thread,
@@ -17,10 +20,6 @@ from bot.sandbox.threads import (
     thread_on,
 )
 from bot.sandbox.users import User
-
-from .call import Call, Routes
-from .channels import ARCHIVE_MINUTES
-from .guilds import require_members_intent
 
 PUBLIC, PRIVATE = 11, 12
 
