@@ -32,6 +32,8 @@ from tests.worlds.scene import Said, Scene, Someone, Somewhere, Told
 
 T = TypeVar("T")
 
+# SimCord says in the channel, as the bot, that a thread was opened on any message. Discord does so
+# only for an old one (reference, topic "Threads"); Discord itself says it, so nobody looks at it.
 SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
 
 
