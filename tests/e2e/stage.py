@@ -57,10 +57,14 @@ class Tools:
 
 
 def parley(
-    *, database: Path, model_url: str, tools: Tools, options: FrontendOptions, **limits: Any
+    *,
+    store: SQLiteSessionManager,
+    model_url: str,
+    tools: Tools,
+    options: FrontendOptions,
+    **limits: Any,
 ) -> ParleyClient:
-    """Make the real client on a database file; `limits` are further ones of its agent."""
-    store = SQLiteSessionManager(database)
+    """Make the real client over a store; `limits` are further ones of its agent."""
     provider = Provider(
         base_url=model_url,
         model="scripted",
@@ -93,7 +97,10 @@ class Stage:
     Attributes:
         general: A channel where the bot answers when it is mentioned.
         desk: A channel where it answers everything.
+        store: That of the bot that runs, or ran last.
     """
+
+    store: SQLiteSessionManager = field(init=False)
 
     world: World
     sandbox: Sandbox
@@ -129,13 +136,30 @@ class Stage:
                 yield client
 
     @staticmethod
+    async def kill(client: ParleyClient) -> None:
+        """End everything that the bot is doing, wherever it is; nothing is finished."""
+        client.agent.suspend()
+        parts = client._parts
+        parts.expiry.close()
+        await asyncio.gather(parts.showing.cancel(), parts.work.cancel())
+
+    @property
+    def written(self) -> int:
+        """How many messages were sent or edited by the bot."""
+        requests = self.world.requests
+        return sum(
+            each.method in {"POST", "PATCH"} and "/messages" in each.path for each in requests
+        )
+
+    @staticmethod
     async def _ended(client: ParleyClient, task: asyncio.Task[None]) -> None:
         await client.close()
         await task
 
     def _client(self, options: FrontendOptions) -> ParleyClient:
+        self.store = SQLiteSessionManager(self.database)
         return parley(
-            database=self.database,
+            store=self.store,
             model_url=self.service.base_url,
             tools=self.tools,
             options=options,

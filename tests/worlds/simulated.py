@@ -27,6 +27,7 @@ from simcord.enums import InteractionType
 
 from bot.frontend import FrontendOptions, ParleyClient
 from bot.sandbox.model import ScriptedModel, serve_model
+from bot.sessions import SQLiteSessionManager
 from tests.e2e.stage import Tools, parley
 from tests.worlds.scene import Said, Scene, Someone, Somewhere, Told
 
@@ -226,7 +227,10 @@ async def simulated_scene(database: Path) -> AsyncIterator[Scene]:
 
         def make_client() -> ParleyClient:
             client = parley(
-                database=database, model_url=service.base_url, tools=tools, options=options
+                store=SQLiteSessionManager(database),
+                model_url=service.base_url,
+                tools=tools,
+                options=options,
             )
             client.shard_count = 1
             return client
