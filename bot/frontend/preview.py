@@ -48,7 +48,7 @@ class Preview:
         self._written: list[Shown] = []
         self._news = asyncio.Event()
         self._writing = asyncio.Lock()
-        self._task = tasks.start(self._keep_writing(), name=f"preview of {subject.session_id}")
+        self._task = tasks.task(self._keep_writing(), name=f"preview of {subject.session_id}")
 
     def add(self, chunk: str) -> None:
         """Let the text grow."""
@@ -112,7 +112,7 @@ class Previews:
         self._open: dict[str, Preview] = {}
 
     async def of(self, subject: Subject, *, after: Callable[[], Awaitable[None]]) -> Preview:
-        """Return the preview of a model call, begun if need be; it writes nothing before `after`."""
+        """Return the preview of a model call; a new one writes nothing before `after` is over."""
         preview = self._open.get(subject.session_id)
         if preview is None or preview.subject != subject:
             if preview is not None:

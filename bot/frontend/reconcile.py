@@ -57,7 +57,7 @@ class Reconciler:
         """Reconcile a session soon; what is recorded by now is covered."""
         self._woken.add(session_id)
         if session_id not in self._workers:
-            self._workers[session_id] = self._tasks.start(
+            self._workers[session_id] = self._tasks.task(
                 self._work(session_id), name=f"reconcile {session_id}"
             )
 

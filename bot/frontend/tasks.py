@@ -16,12 +16,19 @@ class Tasks:
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
 
-    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
         """Begin some work and keep it until it ends."""
+        self._keep(asyncio.create_task(work, name=name))
+
+    def task(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        """Begin some work, keep it until it ends, and return its task."""
         task = asyncio.create_task(work, name=name)
+        self._keep(task)
+        return task
+
+    def _keep(self, task: asyncio.Task[Any]) -> None:
         self._running.add(task)
         task.add_done_callback(self._ended)
-        return task
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

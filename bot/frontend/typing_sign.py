@@ -22,7 +22,7 @@ class TypingSign:
     def on(self) -> None:
         """Show it from now on."""
         if self._task is None or self._task.done():
-            self._task = self._tasks.start(self._keep(), name="typing")
+            self._task = self._tasks.task(self._keep(), name="typing")
 
     def off(self) -> None:
         """Show it no longer; Discord lets it run out."""
