@@ -7,6 +7,7 @@ from .messages import Flags
 ROW, BUTTON, TEXT_DISPLAY = 1, 2, 10
 SELECTS = {3, 5, 6, 7, 8}
 LINK, PREMIUM = 5, 6
+SCHEMES = ("http://", "https://", "discord://")
 # Section, text display, thumbnail, gallery, file, separator, container.
 V2_KINDS = {9, TEXT_DISPLAY, 11, 12, 13, 14, 17}
 MOST_ROWS, MOST_IN_ROW, MOST_V2 = 5, 5, 40
@@ -69,7 +70,9 @@ def _button(item: Form, seen: list[str]) -> None:
     item.text("label", 0, 80)
     item.value("disabled", bool)
     if style == LINK:
-        item.text("url", 1, 512, required=True)
+        url = item.text("url", 1, 512, required=True)
+        if url is not None and not url.startswith(SCHEMES):
+            item.wrong("URL_TYPE_INVALID_SCHEME", f"Scheme must be one of {SCHEMES}.", "url")
         if "custom_id" in item.body:
             item.wrong("BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "Not with a url.")
     elif style != PREMIUM:

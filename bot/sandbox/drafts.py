@@ -122,19 +122,18 @@ def _reply_to(form: Form | None) -> ReplyTo | None:
 
 def _kept(form: Form) -> list[int] | None:
     """Return the ids of the files that an edit keeps."""
-    listed = form.body.get("attachments")
-    if not isinstance(listed, list):
+    listed = form.children("attachments", most=MOST_FILES)
+    if listed is None:
         return None
-    return [int(each["id"]) for each in listed if isinstance(each, dict) and "id" in each]
+    return [each.snowflake("id", required=True) or 0 for each in listed]
 
 
 def _uploads(form: Form, files: dict[int, Upload]) -> list[Upload]:
     described: dict[int, Json] = {}
     for each in form.children("attachments", most=MOST_FILES) or []:
-        number = each.snowflake("id", required=True)
         each.text("description", 0, 1024)
-        if number is not None:
-            described[number] = each.body
+        each.text("filename", 1, 260)
+        described[int(each.snowflake("id") or 0)] = each.body
     if len(files) > MOST_FILES:
         form.wrong("BASE_TYPE_MAX_LENGTH", f"Must be {MOST_FILES} or fewer in length.", "files")
     return [_described(file, described.get(number, {})) for number, file in sorted(files.items())]

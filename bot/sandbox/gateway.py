@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
+from contextlib import suppress
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,9 @@ class Op(IntEnum):
     HEARTBEAT_ACK = 11
 
 
+WITH_DATA = {Op.IDENTIFY, Op.PRESENCE, Op.RESUME, Op.REQUEST_MEMBERS}
+
+
 class Close(IntEnum):
     """The close codes used here."""
 
@@ -69,6 +73,8 @@ class Connection:
         self.session: Session | None = None
         self._stream = zlib.compressobj() if compressed else None
         self._writer: asyncio.Task[None] | None = None
+        # The frames of a compressed stream have to leave in the order they were packed.
+        self._turn = asyncio.Lock()
 
     async def serve(self) -> None:
         """Talk until one side hangs up."""
@@ -77,6 +83,8 @@ class Connection:
             async for message in self.socket:
                 if message.type is WSMsgType.TEXT:
                     await self._receive(message.data)
+        except ConnectionResetError:
+            pass  # hung up in the middle of an answer
         except Closing as closing:
             await self.socket.close(code=closing.code, message=closing.code.name.encode())
         finally:
@@ -92,11 +100,12 @@ class Connection:
 
     async def _send(self, frame: Json) -> None:
         text = json.dumps({"s": None, "t": None, **frame})
-        if self._stream is None:
-            await self.socket.send_str(text)
-            return
-        packed = self._stream.compress(text.encode()) + self._stream.flush(zlib.Z_SYNC_FLUSH)
-        await self.socket.send_bytes(packed)
+        async with self._turn:
+            if self._stream is None:
+                await self.socket.send_str(text)
+            else:
+                packed = self._stream.compress(text.encode())
+                await self.socket.send_bytes(packed + self._stream.flush(zlib.Z_SYNC_FLUSH))
 
     async def _receive(self, text: str) -> None:
         op, data = _decoded(text)
@@ -128,7 +137,9 @@ class Connection:
         self.session = session
         session.dispatch("READY", self._ready(session))
         for guild in self._guilds(session):
-            session.dispatch("GUILD_CREATE", payloads.guild_create(guild, session))
+            # Said of guilds that READY named, and not of one that is joined later.
+            known = {"unavailable": False}
+            session.dispatch("GUILD_CREATE", payloads.guild_create(guild, session) | known)
         self.world.hub.sessions.append(session)
         self._writer = asyncio.create_task(self._write(session))
         self.world.pulse.beat()
@@ -140,8 +151,9 @@ class Connection:
         raise Closing(Close.AUTHENTICATION_FAILED)
 
     async def _write(self, session: Session) -> None:
-        while True:
-            await self._send(await session.frames.get())
+        with suppress(ConnectionResetError):  # the other side is gone; reading ends as well
+            while True:
+                await self._send(await session.frames.get())
 
     def _guilds(self, session: Session) -> list[Guild]:
         mine = [each for each in self.world.guilds if session.bot.id in each.members]
@@ -199,9 +211,12 @@ def _asked_for(guild: Guild, data: Json) -> list[Json]:
 def _decoded(text: str) -> tuple[int, Any]:
     try:
         frame = json.loads(text)
-        return int(frame["op"]), frame.get("d")
+        op, data = int(frame["op"]), frame.get("d")
     except (ValueError, KeyError, TypeError):
         raise Closing(Close.DECODE_ERROR) from None
+    if op in WITH_DATA and not isinstance(data, dict):
+        raise Closing(Close.DECODE_ERROR)
+    return op, data
 
 
 def _intents(bot: Bot, value: Any) -> Intents:

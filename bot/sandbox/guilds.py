@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import payloads, permissions
 from .channels import Channel, Thread
@@ -79,9 +79,9 @@ class Guild:
         name: str,
         *,
         topic: str | None = None,
-        overwrites: Mapping[Role | User, Overwrite] | None = None,
+        overwrites: Mapping[Any, Overwrite] | None = None,
     ) -> Channel:
-        """Add a text channel."""
+        """Add a text channel; ``overwrites`` are given by role or user."""
         channel = Channel(self, name, topic, dict(overwrites or {}))
         self.channels.append(channel)
         self.world.places[channel.id] = channel

@@ -198,7 +198,6 @@ def guild_create(each: Guild, session: Session) -> Json:
     nothing = "voice_states presences stage_instances guild_scheduled_events soundboard_sounds"
     body: Json = guild(each) | {
         "large": False,
-        "unavailable": False,
         "joined_at": moment(each.members[viewer.id].joined_at),
         "member_count": len(each.members),
         "members": [member(one) for one in shown],

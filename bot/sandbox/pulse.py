@@ -18,6 +18,10 @@ class Pulse:
         present, self._next = self._next, asyncio.Event()
         present.set()
 
+    def next_beat(self) -> asyncio.Event:
+        """Return what will be set at the next change; take it before looking at the world."""
+        return self._next
+
     async def until(
         self, probe: Callable[[], T | None], within: float, complaint: Callable[[], str]
     ) -> T:

@@ -16,6 +16,7 @@ from aiohttp import web
 from . import rest
 from .dispatch import Session
 from .gateway import Close, Connection
+from .page_server import Page
 from .users import Bot
 from .world import World
 
@@ -35,6 +36,7 @@ class Sandbox:
         self.url = ""
         self.page_token = secrets.token_urlsafe(16)
         self._open: list[Connection] = []
+        self._page = Page(world, self.page_token)
 
     @property
     def api_base(self) -> str:
@@ -104,12 +106,14 @@ class Sandbox:
         app.router.add_get("/gateway/", self._gateway)
         app.router.add_get("/attachments/{place}/{file:\\d+}/{name}", self._file)
         rest.add_routes(app, self.world)
+        self._page.add_routes(app)
         app.on_shutdown.append(self._hang_up)
         return app
 
     async def _hang_up(self, _: web.Application) -> None:
         for each in list(self._open):
             await each.socket.close(code=Close.UNKNOWN_ERROR)
+        self._page.close()
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from .channels import Channel, Place, Thread
 from .errors import Refusal
 from .messages import Flags, Kind, Message, Reference
 from .permissions import Permissions
-from .users import Intents, User
+from .users import Bot, Intents, User
 
 
 def may_open(place: Place, user: User, *, private: bool) -> Channel:
@@ -92,7 +92,16 @@ def join_thread(thread: Thread, user: User) -> None:
     if user.id in thread.members:
         return
     thread.members[user.id] = thread.world.clock.now()
+    if thread.private and isinstance(user, Bot):
+        _shown_to(thread, user)
     _members_changed(thread, added=[user])
+
+
+def _shown_to(thread: Thread, bot: Bot) -> None:
+    """Tell a bot of a private thread that it did not see before."""
+    thread.world.hub.to_bot(
+        bot, "THREAD_CREATE", lambda _: payloads.thread_for(thread, bot), thread.guild
+    )
 
 
 def leave_thread(thread: Thread, user: User) -> None:

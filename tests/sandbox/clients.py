@@ -1,6 +1,7 @@
 """Who talks to the sandbox in tests: a real client of discord.py, and raw HTTP."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -44,7 +45,14 @@ class Client(discord.AutoShardedClient):
         )
         self.tree = discord.app_commands.CommandTree(self)
         self.heard: list[discord.Message] = []
+        self.failures: list[BaseException | None] = []
         self.answer: Callable[[discord.Message], Awaitable[Any]] | None = None
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Skip the five seconds that discord.py waits before it identifies again."""
+
+    async def on_error(self, event: str, *args: Any, **kwargs: Any) -> None:
+        self.failures.append(sys.exception())
 
     async def on_message(self, message: discord.Message) -> None:
         self.heard.append(message)
@@ -64,6 +72,7 @@ async def running(client: discord.Client, bot: Bot) -> AsyncIterator[None]:
             task.result()
         yield
     await task
+    assert not getattr(client, "failures", None)
 
 
 class Http:

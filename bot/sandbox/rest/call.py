@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from bot.sandbox.posting import require
 from bot.sandbox.users import Bot
 from bot.sandbox.world import World
 
-FILE_FIELD = "files["
+FILE_FIELD = re.compile(r"files\[(\d{1,2})\]")
 
 
 @dataclass
@@ -58,7 +59,7 @@ class Call:
 
     async def json(self) -> Any:
         """Return the JSON body; one with a key twice is as invalid as broken text."""
-        return parsed(await self.request.text())
+        return parsed(await self.request.read())
 
     async def form(self) -> Form:
         """Return the JSON body, which must be an object."""
@@ -76,10 +77,9 @@ class Call:
             data = bytes(await part.read(decode=True))
             name = part.name or ""
             if name == "payload_json":
-                payload = parsed(data.decode())
-            elif name.startswith(FILE_FIELD):
-                number = int(name.removeprefix(FILE_FIELD).rstrip("]"))
-                files[number] = _upload(part, data)
+                payload = parsed(data)
+            elif found := FILE_FIELD.fullmatch(name):
+                files[int(found[1])] = _upload(part, data)
         return as_object(payload), files
 
     def place(self, *needed: Permissions) -> Place:
@@ -122,7 +122,7 @@ def as_object(value: Any) -> Json:
     return value
 
 
-def parsed(text: str) -> Any:
+def parsed(text: bytes) -> Any:
     """Return what a JSON text says; a key that stands twice is refused."""
     try:
         return json.loads(text, object_pairs_hook=_unique)

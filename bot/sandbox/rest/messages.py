@@ -69,7 +69,7 @@ def _suppress(call: Call, message: Message, body: Any) -> Any:
     if set(body) != {"flags"}:
         raise Refusal.OTHERS_MESSAGE.error()
     posting.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
-    wanted = Flags(body["flags"]) & Flags.SUPPRESS_EMBEDS
+    wanted = read_draft(body, {}).flags & Flags.SUPPRESS_EMBEDS
     message.flags = message.flags & ~Flags.SUPPRESS_EMBEDS | wanted
     posting.changed(message)
     return for_rest(message, call.bot)
