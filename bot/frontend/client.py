@@ -60,7 +60,12 @@ class ParleyClient(discord.AutoShardedClient):
         marks: MarkStore,
         options: FrontendOptions,
     ) -> None:
-        super().__init__(intents=_intents(), allowed_mentions=NOBODY, max_messages=None)
+        super().__init__(
+            intents=_intents(),
+            allowed_mentions=NOBODY,
+            max_messages=None,
+            guild_ready_timeout=options.guilds_within,
+        )
         self.options = options
         self.agent = make_agent(self)
         self.tree = Tree(self)

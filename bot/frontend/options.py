@@ -41,6 +41,7 @@ class FrontendOptions:
         edit_interval: Seconds between two edits of the message being written.
         attachment_bytes: Files above this size are not read.
         drain_seconds: How long running turns may go on when the bot is closed.
+        guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         api_base: Where Discord's REST API is.
     """
 
@@ -57,4 +58,5 @@ class FrontendOptions:
     edit_interval: float = 1.1
     attachment_bytes: int = 10 * 1024 * 1024
     drain_seconds: float = 10.0
+    guilds_within: float = 2.0
     api_base: str = DISCORD_API

@@ -120,17 +120,22 @@ class Reconciler:
         complete = True
         for shown in seen.shown:
             complete &= await self._show_one(session_id, shown, known)
+        await self._remove_previews(seen, known)
+        return complete
+
+    async def _remove_previews(self, seen: View, known: Known) -> None:
+        """Take away what was previewed of turns that have ended, and was never recorded."""
         wanted = {shown.key for shown in seen.shown}
         for key, delivery in known.items():
-            if key.turn_id in seen.closed and key not in wanted:
+            if key.turn_id in seen.closed and key not in wanted and not delivery.final:
                 await self._deliverer.remove(delivery)
-        return complete
 
     async def _show_one(self, session_id: str, shown: Shown, known: Known) -> bool:
         try:
             await self._deliverer.show(session_id, shown, known)
         except RefusedError as exc:
-            if shown.key not in known:
+            delivery = known.get(shown.key)
+            if delivery is None or delivery.message_id is None:
                 raise
             # An edit that is refused, of an old message for example, holds up nothing else.
             logger.warning("a message in %s could not be changed: %s", session_id, exc)

@@ -53,7 +53,7 @@ class View:
 class _Turn:
     source_id: str | None
     author: str
-    first_seq: int
+    since: int  # the `seq` from which on the log tells all that this turn shows
     calls: int = 0
     pending: set[str] = field(default_factory=set)
 
@@ -144,6 +144,7 @@ class _Stretch:
         if waiting is None or not waiting.pending:
             return
         for name, turn in self._open.items():
+            turn.since = waiting.since if turn is not waiting else turn.since
             if turn is not waiting and (first, turn.author) not in self._told:
                 self._told.add((first, turn.author))
                 yield self._wait_notice(name, turn, waiting)
@@ -169,7 +170,7 @@ class _Stretch:
         )
 
     def _settled_to(self) -> int:
-        still_open = [turn.first_seq for turn in self._open.values()]
+        still_open = [turn.since for turn in self._open.values()]
         last = self._events[-1].seq if self._events else 0
         return min(still_open) - 1 if still_open else last
 
