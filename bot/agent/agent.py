@@ -99,14 +99,14 @@ class Agent:
             AccessDeniedError: if this user may not continue the session.
         """
         if context is not None:
-            session_id = session_id or context.session.session_id
-            user_id = user_id or context.user_id
+            session_id = context.session.session_id if session_id is None else session_id
+            user_id = context.user_id if user_id is None else user_id
 
         def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
             if context is not None and context.session.session_id != session_id:
                 raise ValueError("the context is another session's")
             outcome.context = context
-            name = session_id or new_id("session")
+            name = new_id("session") if session_id is None else session_id
             events = self._runner.message(outcome, user_input, name, user_id)
             return told_failures(outcome, name, events)
 

@@ -134,6 +134,11 @@ class LiveSession:
         """Return whether somebody here waits for the answer of this turn."""
         return turn_id in self._awaited
 
+    @property
+    def is_driven(self) -> bool:
+        """Whether somebody here answers the session now."""
+        return self._driven
+
     @contextlib.asynccontextmanager
     async def driving(self, turn_id: str | None) -> AsyncIterator[None]:
         """Wait until it is this turn's moment, and be the one who answers.

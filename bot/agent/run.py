@@ -53,7 +53,7 @@ class AgentRun:
 
     def __init__(self, start: Callable[[Outcome], AsyncGenerator[Event, None]]) -> None:
         self._start = start
-        self._begun = False
+        self.begun = False
 
     def __aiter__(self) -> AsyncGenerator[Event, None]:
         return self._events(Outcome())
@@ -62,9 +62,9 @@ class AgentRun:
         return self._result().__await__()
 
     def _events(self, outcome: Outcome) -> AsyncGenerator[Event, None]:
-        if self._begun:
+        if self.begun:
             raise RuntimeError("a run can be awaited or iterated only once")
-        self._begun = True
+        self.begun = True
         return self._start(outcome)
 
     async def _result(self) -> AgentResult:

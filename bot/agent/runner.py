@@ -86,6 +86,9 @@ class Runner:
             except DuplicateMessageError:
                 yield DoneEvent(session_id=session_id, status=RunStatus.DUPLICATE)
                 return
+            except asyncio.CancelledError:
+                await self._left(live, mine)
+                raise
             async with aclosing(self._mine(outcome, live, recorded)) as events:
                 async for event in events:
                     yield event
@@ -96,8 +99,13 @@ class Runner:
         live = self.sessions[session_id]
         decided = await self._decide(live, verdict)
         outcome.turn_id = decided.turn_id
-        told = decided.seq - 1
-        async with aclosing(self._onward(outcome, live, told, recovering=False)) as events:
+        try:
+            yield decided
+        except GeneratorExit:
+            if not live.is_driven:
+                await self._left(live, decided.turn_id)
+            raise
+        async with aclosing(self._onward(outcome, live, decided.seq, recovering=False)) as events:
             async for event in events:
                 yield event
 
@@ -155,7 +163,7 @@ class Runner:
                     async for event in events:
                         yield event
             except (GeneratorExit, asyncio.CancelledError):
-                await self._left(live, mine or loop.turn_id)
+                await self._left(live, mine or loop.turn_id or outcome.turn_id)
                 raise
             outcome.turn_id = loop.turn_id or outcome.turn_id
             outcome.error = loop.error

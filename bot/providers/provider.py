@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from bot.errors import ModelError, ModelUnavailableError
 from bot.providers.assemble import Assembler
 from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
-from bot.providers.settings import ProviderSettings, checked
+from bot.providers.settings import checked
 from bot.providers.sse import DONE, END, EventReader
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Provider:
         )
         self._retry = retry or RetryPolicy(max_attempts=max_attempts)
         self._client: openai.AsyncOpenAI | None = None
+        self._opening = threading.Lock()  # held in threads only
 
     def __repr__(self) -> str:
         return f"Provider({self._settings.provider_type.value!r}, model={self.model!r})"
@@ -113,14 +115,16 @@ class Provider:
 
     async def _opened(self) -> openai.AsyncOpenAI:
         if self._client is None:
-            return self._kept(await asyncio.to_thread(_open_client, self._settings))
+            return await asyncio.to_thread(self._open)
         return self._client
 
-    def _kept(self, client: openai.AsyncOpenAI) -> openai.AsyncOpenAI:
-        """Keep the first of several that were made at once; none has a connection yet."""
-        if self._client is None:
+    def _open(self) -> openai.AsyncOpenAI:
+        from bot.providers import sdk
+
+        with self._opening:
+            client = self._client or sdk.open_client(self._settings)
             self._client = client
-        return self._client
+        return client
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         client = await self._opened()
@@ -169,9 +173,3 @@ async def _read_rest(blocks: AsyncIterator[bytes]) -> None:
                 pass
     except TimeoutError:
         pass
-
-
-def _open_client(settings: ProviderSettings) -> openai.AsyncOpenAI:
-    from bot.providers import sdk
-
-    return sdk.open_client(settings)

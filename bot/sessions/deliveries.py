@@ -88,13 +88,11 @@ class DeliveryStore:
 
     async def put(self, *deliveries: Delivery) -> None:
         """Store deliveries, in place of those of the same keys, all in one write."""
-        if deliveries:
-            await self._database.execute(_PUT, *map(astuple, deliveries))
+        await self._database.execute_many(_PUT, [astuple(each) for each in deliveries])
 
     async def remove(self, *deliveries: Delivery) -> None:
         """Forget the deliveries of these keys, all in one write."""
-        if deliveries:
-            await self._database.execute(_REMOVE, *(astuple(d)[:5] for d in deliveries))
+        await self._database.execute_many(_REMOVE, [astuple(each)[:5] for each in deliveries])
 
     async def delivered_to(self, session_id: str) -> int:
         """Return up to which event people have seen a session, 0 for nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
@@ -128,17 +128,10 @@ def refuse(session_id: str, event: RecordedEvent) -> NoReturn:
     raise SessionConflictError(session_id)
 
 
-def approval_record(session_id: str, events: Iterable[RecordedEvent]) -> ApprovalRecord | None:
+def approval_record(session_id: str, events: Sequence[RecordedEvent]) -> ApprovalRecord | None:
     """Return the approval that these events, its request and its decision, tell of."""
-    request = decision = None
-    for event in events:
-        match event:
-            case ApprovalRequestedEvent():
-                request = event
-            case ApprovalDecidedEvent():
-                decision = event
-            case _:
-                pass
+    request = next((e for e in events if isinstance(e, ApprovalRequestedEvent)), None)
+    decision = next((e for e in events if isinstance(e, ApprovalDecidedEvent)), None)
     if request is None:
         return None
     return ApprovalRecord(session_id=session_id, request=request, decision=decision)

@@ -26,7 +26,6 @@ from bot.storage.migrations import migrate
 T = TypeVar("T")
 
 BUSY_SECONDS = 10.0
-_ATTEMPTS = 200
 
 
 class Job(Generic[T]):
@@ -44,13 +43,14 @@ class Shared(sqlite3.Connection):
     """A connection whose `commit` runs the jobs that wait, in one transaction."""
 
     def __init__(self, lane: Lane, database: str, **options: Any) -> None:
-        super().__init__(database, **options)
-        self._lane = lane
         try:
+            super().__init__(database, **options)
+            self._lane = lane
             lane.prepare(self)
-        except BaseException:
-            self.close()
-            raise
+        except Exception as exc:  # noqa: BLE001 - raised again by `Lane.open`
+            # not from here: aiosqlite would let its thread end at a time of its own
+            lane.failure = exc
+            super().__init__(":memory:")
 
     def commit(self) -> None:
         """Run what waits."""
@@ -73,12 +73,13 @@ class Shared(sqlite3.Connection):
                 job.value = job.function(self)
             self.execute("COMMIT")
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
+            for job in jobs:
+                job.error = exc
             if self.in_transaction:
                 self.execute("ROLLBACK")
-            if len(jobs) == 1:
-                jobs[0].error = exc
-            else:
+            if len(jobs) > 1:
                 for job in jobs:
+                    job.error = None
                     self._settle([job])
         else:
             self._lane.transactions += 1
@@ -91,6 +92,7 @@ class Lane:
         self.begin = begin
         self.prepare = prepare
         self.transactions = 0
+        self.failure: Exception | None = None
         self._path = path
         self._waiting: deque[Job[Any]] = deque()
         self._finished: deque[Job[Any]] = deque()
@@ -102,17 +104,18 @@ class Lane:
         Raises:
             StorageError: if that cannot be done.
         """
-        make = partial(
-            aiosqlite.connect,
-            str(self._path),
-            factory=partial(Shared, self),
-            timeout=BUSY_SECONDS,
-            isolation_level=None,
+        self._connection = await _in_daemon_thread(
+            partial(
+                aiosqlite.connect,
+                self._path,
+                factory=partial(Shared, self),
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+            )
         )
-        try:
-            self._connection = await _in_daemon_thread(make)
-        except sqlite3.Error as exc:
-            raise _storage_error(self._path, exc) from exc
+        if self.failure is not None:
+            await self.close()
+            raise self._told(self.failure)
 
     async def close(self) -> None:
         """Close the connection, after what was asked before."""
@@ -135,29 +138,43 @@ class Lane:
             then(job.value)
         if cancelled is not None:
             raise cancelled
-        if isinstance(job.error, sqlite3.Error):
-            raise _storage_error(self._path, job.error) from job.error
         if job.error is not None:
-            raise job.error
+            raise self._told(job.error)
         return job.value
+
+    def _told(self, error: Exception) -> Exception:
+        if not isinstance(error, sqlite3.Error):
+            return error
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        told = StorageError(f"{self._path}: {error} ({name})")
+        told.__cause__ = error
+        return told
 
     async def _outcome(self, job: Job[T]) -> asyncio.CancelledError | None:
         cancelled = None
-        while not job.done:
-            try:
-                if self._asked and cancelled is None:
-                    job.wake = asyncio.get_running_loop().create_future()
-                    await job.wake
-                else:  # nobody has asked the thread yet, or who asked may no longer listen
-                    self._asked = True
-                    await self._connection.commit()
-            except asyncio.CancelledError as exc:
-                cancelled = exc
-        while self._finished:
-            other = self._finished.popleft()
-            if other.wake is not None and not other.wake.done():
-                other.wake.set_result(None)
+        try:
+            while not job.done:
+                try:
+                    await self._progress(job, alone=cancelled is not None)
+                except asyncio.CancelledError as exc:
+                    cancelled = exc
+        finally:
+            self._wake_finished()
         return cancelled
+
+    async def _progress(self, job: Job[T], *, alone: bool) -> None:
+        if self._asked and not alone:
+            job.wake = asyncio.get_running_loop().create_future()
+            await job.wake
+        else:  # nobody has asked the thread yet, or we did and stopped listening
+            self._asked = True
+            await self._connection.commit()
+
+    def _wake_finished(self) -> None:
+        while self._finished:
+            wake = self._finished.popleft().wake
+            if wake is not None and not wake.done():
+                wake.set_result(None)
 
     # -- in the connection's thread ----------------------------------------------------------------
 
@@ -188,20 +205,16 @@ def prepare_reader(connection: sqlite3.Connection) -> None:
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
     # Two that make a file at once find it locked without SQLite's own waiting for it.
-    for attempt in range(_ATTEMPTS):
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as exc:
-            if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or attempt == _ATTEMPTS - 1:
+            if exc.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
-            time.sleep(BUSY_SECONDS / _ATTEMPTS)
+            time.sleep(BUSY_SECONDS / 200)
         else:
             return
-
-
-def _storage_error(path: Path, exc: sqlite3.Error) -> StorageError:
-    name = getattr(exc, "sqlite_errorname", type(exc).__name__)
-    return StorageError(f"{path}: {exc} ({name})")
 
 
 def _in_daemon_thread(make: Callable[[], T]) -> T:

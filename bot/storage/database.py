@@ -63,10 +63,16 @@ class Database:
         """Read the rows of one query."""
         return await self.read(lambda connection: connection.execute(sql, values).fetchall())
 
-    async def execute(self, sql: str, *rows: Values) -> int:
-        """Run one statement for each row of values, in one write; return how many rows changed."""
+    async def execute(self, sql: str, values: Values = ()) -> int:
+        """Run one statement that writes; return how many rows it changed."""
+        return await self.execute_many(sql, [values])
+
+    async def execute_many(self, sql: str, rows: Sequence[Values]) -> int:
+        """Run one statement for each row of values, all in one write."""
+        if not rows:
+            return 0
         return await self.write(
-            lambda connection: sum(connection.execute(sql, row).rowcount for row in rows)
+            lambda connection: sum([connection.execute(sql, row).rowcount for row in rows])
         )
 
     async def open(self) -> None:

@@ -141,6 +141,11 @@ def test_the_same_tool_called_twice_at_index_0_without_ids() -> None:
     assert calls(*twice) == [("roll", '{"d": 6}')] * 2
 
 
+def test_a_piece_that_begins_with_a_brace_continues_what_is_not_whole() -> None:
+    nested = [call("a", '{"x": ', index=0), call("a", '{"y": 1}}', index=0)]
+    assert calls(*nested) == [("a", '{"x": {"y": 1}}')]
+
+
 def test_the_same_tool_called_twice_without_arguments_is_told_apart_by_id() -> None:
     assert calls(call("now", "", index=0, id="1"), call("now", "", index=0, id="2")) == [
         ("now", ""),
@@ -191,11 +196,14 @@ def test_opaque_data_of_the_message_is_kept() -> None:
         delta_chunk({"reasoning_details": [detail("I ", 0, signature="sig")], "meta": {"a": 1}}),
         delta_chunk({"reasoning_details": [detail("so", 1), "odd"], "meta": {"b": {"c": 1}}}),
         delta_chunk({"reasoning_details": ["odd"], "meta": {"b": {"d": 2}}, "flag": 1}),
+        delta_chunk({"reasoning_details": [{"type": "t", "index": 2}]}),
+        delta_chunk({"reasoning_details": [{"type": "t", "index": 2, "text": None}]}),
         delta_chunk({"flag": 2, "reasoning_content": None}, "stop"),
     )
     assert made.extra == {
         "reasoning_content": "I I ",
-        "reasoning_details": [detail("I I ", 0, signature="sig"), detail("so", 1), "odd", "odd"],
+        "reasoning_details": [detail("I I ", 0, signature="sig"), detail("so", 1), "odd", "odd"]
+        + [{"type": "t", "index": 2}],
         "meta": {"a": 1, "b": {"c": 1, "d": 2}},
         "flag": 2,
     }

@@ -328,6 +328,54 @@ async def test_a_closed_provider_opens_again(provider: Provider, service: Script
     assert (await answer_of(provider)).text == "b"
 
 
+async def test_a_script_without_a_reply_is_told_and_not_retried(
+    provider: Provider, service: ScriptedModel
+) -> None:
+    with pytest.raises(ModelRefusedError, match="the script has no reply for request 1"):
+        await events_of(provider)
+    assert len(service.requests) == 1
+
+
+async def test_a_key_less_service_is_asked_without_a_secret(
+    make: Make, service: ScriptedModel
+) -> None:
+    service.says("ok").then("ok")
+    await events_of(make(provider_type="ollama", api_key=None))
+    await events_of(make(provider_type="openai"))
+    assert service.headers[0]["Authorization"] == "Bearer none"
+
+
+async def test_the_first_request_does_not_hold_up_the_loop(
+    base_url: str, service: ScriptedModel
+) -> None:
+    service.says("ok")
+    code = f"""
+import asyncio, time
+from bot.agent.model import ModelRequest
+from bot.providers import Provider
+
+async def main():
+    worst, last = 0.0, time.perf_counter()
+    async def ask():
+        provider = Provider(model="m", base_url="{base_url}")
+        async for _ in provider.stream(ModelRequest(messages=[])):
+            pass
+        await provider.close()
+    asking = asyncio.create_task(ask())
+    while not asking.done():
+        await asyncio.sleep(0.001)
+        now = time.perf_counter()
+        worst, last = max(worst, now - last), now
+    await asking
+    print(worst)
+
+asyncio.run(main())
+"""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=-1)
+    out, _ = await process.communicate()
+    assert float(out) < 0.25  # the import alone takes twice as long
+
+
 async def test_what_is_not_json_is_a_typed_refusal(provider: Provider) -> None:
     for content in ("\ud800", float("nan"), object()):
         with pytest.raises(ModelRefusedError, match="could not be sent"):

@@ -17,7 +17,7 @@ _CALLED = (
     re.compile(rf"(?i:^\W*i am|^\W*i[\u2019']m) (?=[A-Z]){_NAME}$"),
 )
 _FACTS = (
-    re.compile(rf"\bremember (?:that )?{_IS}", re.IGNORECASE),
+    re.compile(rf"\bremember:? (?:that )?{_IS}", re.IGNORECASE),
     re.compile(rf"^\W*(?=my (?!name)){_IS}", re.IGNORECASE),
 )
 _STATUS = re.compile(

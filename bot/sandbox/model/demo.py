@@ -181,7 +181,7 @@ RULES = (
     _rule(r"\broll (?P<count>)(?P<sides>)(?:a|the|some) (?:die|dice)\b", _roll),
     _rule(r"\bwhat time is it|\bwhat(?:[\u2019']s| is) the time", _time),
     _rule(r"\b(?:what(?:[\u2019']s| is)|know|remember) my name|\bwho am i\b", _name),
-    _rule(r"\bremember (?:that )?.+ (?:is|are) ", _noted),
+    _rule(r"\bremember:? (?:that )?.+ (?:is|are) ", _noted),
     _rule(r"\bwhat(?:[\u2019']s| is| are| was) (?P<what>[^?]+)", _fact),
     _rule(r"(?-i:\b(?i:my name is|call me) \w|\A(?i:i am|i[\u2019']m) [A-Z]\w*\W*\Z)", _introduced),
     _rule(r"\A\W*my .+ (?:is|are) ", _noted),

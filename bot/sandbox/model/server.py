@@ -38,35 +38,52 @@ class ModelServer:
 async def serve_model(
     behaviour: Behaviour, *, port: int = 0, name: str = "scripted"
 ) -> AsyncIterator[ModelServer]:
-    """Serve a behaviour on 127.0.0.1 while the block lasts; port 0 takes a free one."""
-    app = web.Application(client_max_size=_MAX_REQUEST)
-    # Azure names the deployment in front.
-    app.router.add_post("/{prefix:.+}/chat/completions", _completions(behaviour))
-    app.router.add_get("/v1/models", _models(name))
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0, access_log=None)
+    """Serve a behaviour on 127.0.0.1 while the block lasts; port 0 takes a free one.
+
+    Replies that are not finished at the end of the block are cut.
+    """
+    endpoint = _Endpoint(behaviour, name)
+    runner = web.AppRunner(endpoint.app(), handler_cancellation=True, access_log=None)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", port).start()
         bound = runner.addresses[0][1]
         yield ModelServer(f"http://127.0.0.1:{bound}/v1")
     finally:
+        endpoint.cut()
         await runner.cleanup()
 
 
-def _models(name: str) -> Any:
-    async def models(_request: web.Request) -> web.StreamResponse:
-        model = {"id": name, "object": "model", "created": int(time.time()), "owned_by": "sandbox"}
+class _Endpoint:
+    def __init__(self, behaviour: Behaviour, name: str) -> None:
+        self._behaviour = behaviour
+        self._name = name
+        self._open: list[web.Request] = []
+
+    def app(self) -> web.Application:
+        app = web.Application(client_max_size=_MAX_REQUEST)
+        # Azure names the deployment in front.
+        app.router.add_post("/{prefix:.+}/chat/completions", self._completions)
+        app.router.add_get("/v1/models", self._models)
+        return app
+
+    def cut(self) -> None:
+        for request in self._open:
+            _cut(request)
+
+    async def _models(self, _request: web.Request) -> web.StreamResponse:
+        created = int(time.time())
+        model = {"id": self._name, "object": "model", "created": created, "owned_by": "sandbox"}
         return web.json_response({"object": "list", "data": [model]})
 
-    return models
-
-
-def _completions(behaviour: Behaviour) -> Any:
-    async def completions(request: web.Request) -> web.StreamResponse:
+    async def _completions(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        return await _send(request, behaviour.reply(body, request.headers.copy()), body)
-
-    return completions
+        reply = self._behaviour.reply(body, request.headers.copy())
+        self._open.append(request)
+        try:
+            return await _send(request, reply, body)
+        finally:
+            self._open.remove(request)
 
 
 async def _send(request: web.Request, reply: Reply, body: Mapping[str, Any]) -> web.StreamResponse:
@@ -78,8 +95,12 @@ async def _send(request: web.Request, reply: Reply, body: Mapping[str, Any]) -> 
             async for block in blocks:
                 await response.write(block)
     except Drop:
-        if request.transport is not None:
-            request.transport.abort()
+        _cut(request)
         return response
     await response.write_eof()
     return response
+
+
+def _cut(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+
+from bot import (
+    AssistantMessageEvent,
+    Attachment,
+    CompactionDoneEvent,
+    RecordedEvent,
+    ResetEvent,
+    Session,
+    ToolCall,
+    TurnEndedEvent,
+    TurnOutcome,
+    UserMessageEvent,
+)
+from bot.agent.history import history
+from bot.agent.steps import CallModel, next_step
+from tests.agent.logs import answer, any_logs, result, started, user_message, valid_logs
+
+Messages = Sequence[dict[str, Any]]
+
+
+def is_valid_for_the_api(messages: Messages) -> bool:
+    """Every call has exactly one result, right behind its message; no result lacks its call."""
+    open_calls: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in open_calls:
+                return False
+            open_calls.remove(message["tool_call_id"])
+        elif open_calls:
+            return False
+        else:
+            open_calls = [call["id"] for call in message.get("tool_calls", ())]
+        if not (message.get("content") or message.get("tool_calls")) and message["role"] != "tool":
+            return False
+    return not open_calls
+
+
+@given(valid_logs())
+def test_the_history_of_any_prefix_is_valid_for_the_api(events: list[RecordedEvent]) -> None:
+    for length in range(len(events) + 1):
+        assert is_valid_for_the_api(history(events[:length]))
+
+
+@given(any_logs())
+def test_the_history_of_any_log_whatever_is_valid_for_the_api(events: list[RecordedEvent]) -> None:
+    assert is_valid_for_the_api(history(events))
+
+
+@given(valid_logs())
+def test_between_resets_requests_only_grow_at_their_end(events: list[RecordedEvent]) -> None:
+    before: Messages = []
+    for length in range(1, len(events) + 1):
+        if isinstance(events[length - 1], ResetEvent):
+            before = []
+        session = Session("s")
+        session.append(*(e.placed(0, e.turn_id) for e in events[:length]))
+        step = next_step(session.unfinished())
+        if isinstance(step, CallModel):
+            now = history(session.events, turn_id=step.turn_id)
+            assert json.dumps(now[: len(before)]) == json.dumps(before)
+            before = now
+
+
+def test_a_later_message_in_the_log_is_not_seen_by_an_earlier_turn() -> None:
+    session = Session("s")
+    first, _ = session.append(user_message(1), user_message(2))
+    session.append(answer(["a"]), started("a"), result("a"))
+    roles = [m["role"] for m in history(session.events, turn_id=first.turn_id)]
+    assert roles == ["user", "assistant", "tool"]
+
+
+def test_results_stand_in_the_order_of_their_calls() -> None:
+    session = Session("s")
+    session.append(user_message(), answer(["a", "b"]), result("b"), result("a"))
+    assert [m["tool_call_id"] for m in history(session.events)[2:]] == ["a", "b"]
+
+
+def test_opaque_data_goes_back_to_the_model_that_gave_it_and_to_no_other() -> None:
+    call = ToolCall(
+        call_id="c", tool="t", arguments='{"x":1}', extra={"id": "call_0", "signature": "abc"}
+    )
+    said = AssistantMessageEvent(
+        text="", tool_calls=(call,), model="m1", extra={"reasoning": "because"}
+    )
+    session = Session("s")
+    session.append(user_message(), said, result("c"))
+    same = history(session.events, model="m1")[1]
+    assert same["reasoning"] == "because"
+    assert same["tool_calls"][0]["signature"] == "abc"
+    assert same["tool_calls"][0]["id"] == "c"
+    other = history(session.events, model="m2")[1]
+    assert "reasoning" not in other
+    assert set(other["tool_calls"][0]) == {"id", "type", "function"}
+
+
+def test_a_turn_that_the_service_refused_stays_out() -> None:
+    session = Session("s")
+    session.append(
+        user_message(1),
+        TurnEndedEvent(outcome=TurnOutcome.FAILED, code="content_refused"),
+        user_message(2),
+    )
+    assert [m["role"] for m in history(session.events)] == ["user"]
+
+
+def test_a_summary_stands_before_what_was_kept() -> None:
+    session = Session("s")
+    session.append(user_message(1), answer(), user_message(2), answer())
+    session.append(CompactionDoneEvent(summary="Al said hello", window_from=3))
+    messages = history(session.events, system_prompt="Be kind.")
+    assert [m["role"] for m in messages] == ["system", "system", "user", "assistant"]
+    assert "Al said hello" in messages[1]["content"]
+
+
+def test_a_summary_from_before_a_reset_is_not_told() -> None:
+    session = Session("s")
+    session.append(user_message(1), answer(), CompactionDoneEvent(summary="old", window_from=1))
+    session.append(ResetEvent(by="user-1"), user_message(2))
+    assert [m["role"] for m in history(session.events)] == ["user"]
+
+
+def test_attachments_are_named() -> None:
+    file = Attachment(sha256="0" * 64, media_type="image/png", name="cat.png")
+    session = Session("s")
+    session.append(UserMessageEvent(text="", attachments=(file,)))
+    assert history(session.events)[0]["content"] == "[attached: cat.png (image/png)]"
+
+
+def test_a_call_without_arguments_is_told_as_an_empty_object() -> None:
+    said = answer(["a"])
+    bare = replace(said, tool_calls=(replace(said.tool_calls[0], arguments=""),))
+    session = Session("s")
+    session.append(user_message(), bare, result("a"))
+    assert history(session.events)[1]["tool_calls"][0]["function"]["arguments"] == "{}"

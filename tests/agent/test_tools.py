@@ -1,0 +1,405 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from bot import (
+    Agent,
+    ExecutionContext,
+    RunStatus,
+    SessionManager,
+    Tool,
+    ToolError,
+    ToolResultEvent,
+    ToolStartedEvent,
+    ToolStatus,
+    TurnFailedError,
+    tool,
+)
+from bot.sandbox.model import ScriptedModel
+from tests.agent.conftest import MakeAgent, events_of, roles
+
+
+@tool
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers.
+
+    Args:
+        a: The first.
+        b: The second.
+    """
+    return a + b
+
+
+async def result_of(
+    make_agent: MakeAgent, model: ScriptedModel, used: Any, arguments: Any
+) -> ToolResultEvent:
+    """Let the model call one tool, and return what came of it."""
+    agent = make_agent(tools=[used])
+    name = used.name if isinstance(used, Tool) else used.__name__
+    model.says(calls=[(name, arguments)]).then("done")
+    result = await agent.run("go", session_id="s")
+    [event] = [e for e in result.context.session.events if isinstance(e, ToolResultEvent)]
+    return event
+
+
+def test_the_schema_comes_from_signature_and_docstring() -> None:
+    assert add.definition == {
+        "type": "function",
+        "function": {
+            "name": "add",
+            "description": "Add two numbers.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "a": {"type": "integer", "description": "The first."},
+                    "b": {"type": "integer", "description": "The second.", "default": 1},
+                },
+                "required": ["a"],
+                "additionalProperties": False,
+            },
+        },
+    }
+
+
+def test_a_tool_is_still_the_function_it_was() -> None:
+    assert add(2, b=3) == 5
+    assert add.__doc__ is not None
+    assert add.__doc__.startswith("Add two")
+
+
+def test_parameters_may_have_any_name_and_rich_types() -> None:
+    class Point(BaseModel):
+        x: int
+
+    def draw(
+        json: str, schema: Annotated[int, Field(ge=0)], mode: Literal["a", "b"], at: list[int]
+    ) -> str:
+        return f"{json}{schema}{mode}{at}"
+
+    drawn = tool(draw)
+    properties = drawn.definition["function"]["parameters"]["properties"]
+    assert list(properties) == ["json", "schema", "mode", "at"]
+    assert properties["mode"]["enum"] == ["a", "b"]
+    with pytest.raises(ToolError, match="schema"):
+        drawn.parameters.effective({"json": "x", "schema": -1, "mode": "a", "at": []})
+
+
+@pytest.mark.parametrize("bad", ["*rest", "**rest"])
+def test_a_tool_names_all_its_parameters(bad: str) -> None:
+    scope: dict[str, Any] = {}
+    exec(f"def f({bad}): pass", scope)  # noqa: S102 - the text is ours
+    with pytest.raises(TypeError, match="rest"):
+        tool(scope["f"]).parameters.effective("{}")
+
+
+def test_positional_only_parameters_are_refused() -> None:
+    def f(a: int, /) -> None: ...
+
+    with pytest.raises(TypeError, match="by name"):
+        tool(f).parameters.effective("{}")
+
+
+def test_two_tools_of_one_name_are_refused(make_agent: MakeAgent) -> None:
+    with pytest.raises(ValueError, match="same name"):
+        make_agent(tools=[add, add])
+
+
+async def test_arguments_are_coerced_and_results_are_json(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    result = await result_of(make_agent, model, add, {"a": "2"})
+    assert (result.status, result.output) == (ToolStatus.OK, "3")
+    assert roles(model.requests[1]) == "u,a,t"
+    assert model.requests[1]["messages"][2]["content"] == "3"
+
+
+@pytest.mark.parametrize(
+    "written", ["{", "[]", '"text"', "3", '{"a": "x"}', '{"a": 1, "c": 2}', "", "null"]
+)
+async def test_bad_arguments_are_told_to_the_model_and_nothing_runs(
+    make_agent: MakeAgent, model: ScriptedModel, written: str
+) -> None:
+    result = await result_of(make_agent, model, add, written)
+    assert result.status is ToolStatus.ERROR
+    assert "Invalid arguments" in result.output
+
+
+@pytest.mark.parametrize("written", ["", "null", "{}"])
+async def test_nothing_is_enough_for_a_tool_that_needs_nothing(
+    make_agent: MakeAgent, model: ScriptedModel, written: str
+) -> None:
+    def ping() -> str:
+        return "pong"
+
+    assert (await result_of(make_agent, model, ping, written)).output == "pong"
+
+
+async def test_an_unknown_tool_is_told_with_the_known_ones(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    agent = make_agent(tools=[add])
+    model.says(calls=[("subtract", {})]).then("sorry")
+    await agent.run("go", session_id="s")
+    told = model.requests[1]["messages"][-1]["content"]
+    assert "subtract" in told
+    assert "add" in told
+
+
+async def test_the_context_is_injected_and_state_is_saved(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    def note(text: str, context: ExecutionContext) -> str:
+        context.session.state["note"] = text
+        return f"{context.user_id} {context.call_id[:4]}"
+
+    agent = make_agent(tools=[note])
+    model.says(calls=[("note", {"text": "milk"})]).then("noted")
+    await agent.run("note milk", session_id="s", user_id="alice")
+    assert model.requests[1]["messages"][-1]["content"] == "alice call"
+    session = await manager.get("s")
+    assert session is not None
+    assert session.state["note"] == "milk"
+
+
+async def test_async_and_sync_tools_of_one_answer_run_side_by_side(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    loop_met, thread_met = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def sync() -> str:
+        loop.call_soon_threadsafe(loop_met.set)
+        assert thread_met.wait(10)
+        return "sync"
+
+    async def asynchronous() -> str:
+        await loop_met.wait()
+        thread_met.set()
+        return "async"
+
+    agent = make_agent(tools=[sync, asynchronous])
+    model.says(calls=[("sync", {}), ("asynchronous", {})]).then("both")
+    await agent.run("go", session_id="s")
+    outputs = [m["content"] for m in model.requests[1]["messages"] if m["role"] == "tool"]
+    assert outputs == ["sync", "async"]
+
+
+async def test_a_tool_that_raises_is_told(make_agent: MakeAgent, model: ScriptedModel) -> None:
+    def broken() -> None:
+        raise KeyError("no such page")
+
+    result = await result_of(make_agent, model, broken, {})
+    assert result.status is ToolStatus.ERROR
+    assert "no such page" in result.output
+
+
+async def test_a_tool_error_is_told_in_its_own_words(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    async def picky() -> None:
+        raise ToolError("Say please.")
+
+    assert (await result_of(make_agent, model, picky, {})).output == "Say please."
+
+
+@pytest.mark.parametrize("way", [SystemExit, StopIteration, KeyboardInterrupt])
+async def test_a_tool_that_tries_to_end_the_process_only_fails(
+    make_agent: MakeAgent, model: ScriptedModel, way: type[BaseException]
+) -> None:
+    def quits() -> None:
+        raise way
+
+    result = await result_of(make_agent, model, quits, {})
+    assert result.status is ToolStatus.ERROR
+    assert way.__name__ in result.output
+
+
+async def test_a_timeout_error_of_the_tools_own_is_an_error(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    async def gives_up() -> None:
+        raise TimeoutError("the printer is asleep")
+
+    result = await result_of(make_agent, model, gives_up, {})
+    assert result.status is ToolStatus.ERROR
+    assert "printer" in result.output
+
+
+async def test_five_megabytes_are_cut_and_the_cut_is_told(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    def huge() -> str:
+        return "x" * 5_000_000
+
+    result = await result_of(make_agent, model, huge, {})
+    assert result.status is ToolStatus.OK
+    assert len(result.output) < 101_000
+    assert "5,000,000" in result.output
+
+
+async def test_a_result_that_is_not_json_is_told(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    def odd() -> object:
+        return object()
+
+    result = await result_of(make_agent, model, odd, {})
+    assert result.status is ToolStatus.ERROR
+    assert "not JSON" in result.output
+
+
+async def test_results_of_other_kinds_are_told_as_json(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    def when() -> dict[str, Any]:
+        return {"at": datetime(2026, 1, 1, tzinfo=UTC), "note": None}
+
+    result = await result_of(make_agent, model, when, {})
+    assert result.output == '{"at": "2026-01-01T00:00:00Z", "note": null}'
+
+
+async def test_a_tool_without_a_result_is_done(make_agent: MakeAgent, model: ScriptedModel) -> None:
+    def nothing() -> None: ...
+
+    assert (await result_of(make_agent, model, nothing, {})).output == "done"
+
+
+async def test_a_tool_that_takes_too_long_has_an_unknown_outcome(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    release = threading.Event()
+
+    def slow() -> None:
+        release.wait(30)
+
+    result = await result_of(make_agent, model, tool(timeout=0.05)(slow), {})
+    release.set()
+    assert result.status is ToolStatus.UNKNOWN
+    assert "longer than 0.05 s" in result.output
+
+
+async def test_stop_in_the_middle_of_a_tool_and_the_next_message_works(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    begun, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def endless() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    agent = make_agent(tools=[endless])
+    model.says(calls=[("endless", {})]).then("fine")
+    run = asyncio.ensure_future(_run(agent, "go"))
+    await begun.wait()
+    assert await agent.stop("s", by="alice")
+    assert await run is RunStatus.STOPPED
+    assert cancelled.is_set()
+    [result] = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(result, ToolResultEvent)
+    assert result.status is ToolStatus.UNKNOWN
+    assert (await agent.run("ok?", session_id="s")).output == "fine"
+    assert roles(model.requests[-1]) == "u,a,t,u"
+
+
+async def _run(agent: Agent, text: str) -> RunStatus:
+    return (await agent.run(text, session_id="s")).status
+
+
+async def test_a_late_result_of_a_stopped_sync_tool_is_dropped(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    loop = asyncio.get_running_loop()
+    begun, ended, release = asyncio.Event(), asyncio.Event(), threading.Event()
+
+    def slow() -> str:
+        loop.call_soon_threadsafe(begun.set)
+        release.wait(30)
+        loop.call_soon_threadsafe(ended.set)
+        return "late"
+
+    agent = make_agent(tools=[slow])
+    model.says(calls=[("slow", {})])
+    run = asyncio.ensure_future(_run(agent, "go"))
+    await begun.wait()
+    await agent.stop("s", by="alice")
+    await run
+    release.set()
+    await ended.wait()
+    [result] = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(result, ToolResultEvent)
+    assert result.status is ToolStatus.UNKNOWN
+
+
+async def test_the_same_call_over_and_over_is_told_and_then_capped(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    agent = make_agent(tools=[add], max_steps=5)
+    for _ in range(5):
+        model.says(calls=[("add", {"a": 1})])
+    with pytest.raises(TurnFailedError, match="steps"):
+        await agent.run("go", session_id="s")
+    results = await events_of(manager, "s", ToolResultEvent)
+    assert [e.status for e in results if isinstance(e, ToolResultEvent)] == [
+        *[ToolStatus.OK] * 3,
+        *[ToolStatus.ERROR] * 2,
+    ]
+
+
+async def test_a_service_that_repeats_its_call_ids_does_no_harm(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    model.repeats_ids = True
+    agent = make_agent(tools=[add])
+    model.says(calls=[("add", {"a": 1})]).says(calls=[("add", {"a": 5})]).then("2 and 6")
+    await agent.run("go", session_id="s")
+    tools = [m for m in model.requests[-1]["messages"] if m["role"] == "tool"]
+    assert [m["content"] for m in tools] == ["2", "6"]
+    assert len({m["tool_call_id"] for m in tools}) == 2
+
+
+@pytest.mark.parametrize(("idempotent", "runs"), [(False, 0), (True, 1)])
+async def test_a_started_call_without_a_result_is_unknown_unless_idempotent(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SessionManager,
+    idempotent: bool,
+    runs: int,
+) -> None:
+    ran: list[int] = []
+    begun = asyncio.Event()
+
+    async def effect() -> str:
+        begun.set()
+        if not ran and not model.requests[1:]:
+            await asyncio.Event().wait()
+        ran.append(1)
+        return "done"
+
+    made = tool(idempotent=idempotent)(effect)
+    agent = make_agent(tools=[made])
+    model.says(calls=[("effect", {})])
+    run = asyncio.ensure_future(_run(agent, "go"))
+    await begun.wait()
+    agent.suspend()
+    run.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await run
+    await agent.close()
+    model.requests.append({})  # the next process: the tool does not hang again
+    model.says("over")
+    await make_agent(tools=[made]).resume("s")
+    [result] = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(result, ToolResultEvent)
+    assert result.status is (ToolStatus.OK if idempotent else ToolStatus.UNKNOWN)
+    assert len(ran) == runs
+    assert len(await events_of(manager, "s", ToolStartedEvent)) == 1

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from bot.sessions import SQLiteSessionManager
+from bot.sessions.deliveries import Delivery, DeliveryStore
+from bot.sessions.marks import MarkStore
+from bot.sessions.places import PlaceStore
+from tests.sessions.samples import answers, says
+
+SENT = Delivery(
+    session_id="s",
+    turn_id="turn-1",
+    subject="call-1",
+    purpose="answer",
+    part=0,
+    channel_id=10,
+    message_id=2**62,
+    content_hash="abc",
+    final=False,
+)
+
+
+async def test_deliveries_are_found_by_session_turn_and_message(
+    sqlite: SQLiteSessionManager,
+) -> None:
+    store = DeliveryStore(sqlite.database)
+    await sqlite.create("s")
+    second = replace(SENT, part=1, message_id=None)
+    other = replace(SENT, turn_id="turn-2", message_id=5, final=True)
+    await store.put(SENT, second, other)
+    assert await store.of("s") == [SENT, second, other]
+    assert await store.of("s", ["turn-1"]) == [SENT, second]
+    assert await store.of("s", []) == []
+    assert await store.by_message(5) == other
+    assert await store.by_message(6) is None
+
+
+async def test_a_delivery_takes_the_place_of_the_one_of_its_key(
+    sqlite: SQLiteSessionManager,
+) -> None:
+    store = DeliveryStore(sqlite.database)
+    await sqlite.create("s")
+    await store.put(SENT)
+    changed = replace(SENT, message_id=7, content_hash="new", final=True)
+    await store.put(changed)
+    assert await store.of("s") == [changed]
+    await store.remove(SENT)
+    assert await store.of("s") == []
+    await store.put()
+    await store.remove()
+
+
+async def test_sessions_that_show_less_than_was_recorded_are_found(
+    sqlite: SQLiteSessionManager,
+) -> None:
+    store = DeliveryStore(sqlite.database)
+    for name in ("a", "b", "c"):
+        session = await sqlite.create(name)
+        session.append(says(), answers())
+        await sqlite.save(session)
+    await sqlite.create("empty")
+    await store.set_delivered_to("b", 2)
+    assert await store.behind() == ["a", "c"]
+    assert await store.behind(after="a") == ["c"]
+    assert await store.behind(limit=1) == ["a"]
+    await store.set_delivered_to("b", 1)
+    assert await store.delivered_to("b") == 2
+    assert await store.delivered_to("a") == 0
+
+
+async def test_deliveries_go_with_their_session(sqlite: SQLiteSessionManager) -> None:
+    store = DeliveryStore(sqlite.database)
+    await sqlite.create("s")
+    await store.put(SENT)
+    await store.set_delivered_to("s", 5)
+    await sqlite.delete("s")
+    assert await store.of("s") == []
+    await store.put(SENT)
+    await store.set_delivered_to("s", 5)
+    await sqlite.create("s")
+    assert await store.of("s") == []
+    assert await store.delivered_to("s") == 0
+
+
+async def test_a_place_is_never_seen_less(sqlite: SQLiteSessionManager) -> None:
+    places = PlaceStore(sqlite.database)
+    assert await places.seen(1) is None
+    await places.mark_seen(1, 100)
+    await places.mark_seen(1, 50)
+    await places.mark_seen(2, 7)
+    assert await places.seen(1) == 100
+    assert await places.all() == {1: 100, 2: 7}
+
+
+async def test_marks_are_kept(sqlite: SQLiteSessionManager) -> None:
+    marks = MarkStore(sqlite.database)
+    assert await marks.get("a") is None
+    await marks.set("a", "1")
+    await marks.set("a", "2")
+    await sqlite.close()
+    assert await marks.get("a") == "2"
+
+
+async def test_something_is_done_once_by_one_caller(sqlite: SQLiteSessionManager) -> None:
+    other = SQLiteSessionManager(sqlite.database.path)
+    callers = [MarkStore(manager.database) for manager in (sqlite, other) for _ in range(5)]
+    assert sum(await asyncio.gather(*(marks.once("hello") for marks in callers))) == 1
+    await sqlite.close()
+    assert not await callers[0].once("hello")
+    await other.close()
