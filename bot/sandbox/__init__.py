@@ -4,16 +4,17 @@ It is stricter than the real one where the reference leaves room, so that a clie
 here works there. It does not protect a world from those who can reach the loopback address.
 """
 
+from .answers import Answer
 from .channels import Channel, DirectChannel, Place, Thread
 from .clock import Clock, ManualClock, SystemClock
 from .errors import DiscordError, Refusal
 from .guilds import Guild, Member, Overwrite, Role
-from .interactions import Answer
 from .messages import Attachment, Flags, Kind, Message, Ping
-from .people import Person, Webhook
+from .people import Person
 from .permissions import Permissions
 from .server import Sandbox, serve
 from .users import Bot, Intents, User
+from .webhooks import Webhook
 from .world import LoggedRequest, World
 
 __all__ = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mimetypes
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .components import checked_components, checked_embeds
@@ -10,6 +12,7 @@ from .forms import Form
 from .mentions import Allowed
 from .messages import NO_FLAGS, Flags
 
+File = tuple[str, bytes]
 MOST_CONTENT = 2000  # code points: what len() counts
 UPLOAD_LIMIT = 10 * 1024 * 1024
 MOST_FILES = 10
@@ -58,6 +61,20 @@ class Draft:
         """Refuse files over the limit; the whole message goes with them."""
         if any(len(each.data) > UPLOAD_LIMIT for each in self.uploads):
             raise Refusal.TOO_LARGE.error()
+
+
+def written(
+    content: str, files: Iterable[File], fields: Json, reply_to: int | None = None
+) -> Draft:
+    """Return what someone wrote, checked like the body of a request."""
+    uploads = {
+        number: Upload(name, data, mimetypes.guess_type(name)[0])
+        for number, (name, data) in enumerate(files)
+    }
+    body: Json = {"content": content, **fields}
+    if reply_to is not None:
+        body["message_reference"] = {"message_id": str(reply_to)}
+    return read_draft(body, uploads)
 
 
 def read_draft(

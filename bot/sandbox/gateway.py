@@ -6,7 +6,6 @@ import asyncio
 import json
 import zlib
 from contextlib import suppress
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
@@ -14,7 +13,16 @@ from aiohttp import WSMsgType, web
 from . import payloads
 from .dispatch import Session
 from .errors import Json
-from .users import EVERY_INTENT_BIT, PRIVILEGED, Bot, Intents
+from .gateway_protocol import (
+    Close,
+    Closing,
+    Op,
+    decoded,
+    intents_of,
+    members_asked_for,
+    shard_of,
+)
+from .users import Bot, Intents
 
 if TYPE_CHECKING:
     from .guilds import Guild
@@ -22,47 +30,6 @@ if TYPE_CHECKING:
 
 HEARTBEAT_MS = 41_250
 MOST_IN_CHUNK = 1000
-
-
-class Op(IntEnum):
-    """The opcodes spoken here."""
-
-    DISPATCH = 0
-    HEARTBEAT = 1
-    IDENTIFY = 2
-    PRESENCE = 3
-    VOICE = 4
-    RESUME = 6
-    RECONNECT = 7
-    REQUEST_MEMBERS = 8
-    INVALID_SESSION = 9
-    HELLO = 10
-    HEARTBEAT_ACK = 11
-
-
-WITH_DATA = {Op.IDENTIFY, Op.PRESENCE, Op.RESUME, Op.REQUEST_MEMBERS}
-
-
-class Close(IntEnum):
-    """The close codes used here."""
-
-    UNKNOWN_ERROR = 4000
-    UNKNOWN_OPCODE = 4001
-    DECODE_ERROR = 4002
-    NOT_AUTHENTICATED = 4003
-    AUTHENTICATION_FAILED = 4004
-    ALREADY_AUTHENTICATED = 4005
-    INVALID_SHARD = 4010
-    INVALID_INTENTS = 4013
-    DISALLOWED_INTENTS = 4014
-
-
-class Closing(Exception):
-    """The server hangs up with a code."""
-
-    def __init__(self, code: Close) -> None:
-        super().__init__(code.name)
-        self.code = code
 
 
 class Connection:
@@ -108,7 +75,7 @@ class Connection:
                 await self.socket.send_bytes(packed + self._stream.flush(zlib.Z_SYNC_FLUSH))
 
     async def _receive(self, text: str) -> None:
-        op, data = _decoded(text)
+        op, data = decoded(text)
         match op:
             case Op.HEARTBEAT:
                 await self._send({"op": Op.HEARTBEAT_ACK})
@@ -133,7 +100,7 @@ class Connection:
         if self.session is not None:
             raise Closing(Close.ALREADY_AUTHENTICATED)
         bot = self._bot(data.get("token"))
-        session = Session(bot, _intents(bot, data.get("intents")), _shard(data.get("shard")))
+        session = Session(bot, intents_of(bot, data.get("intents")), shard_of(data.get("shard")))
         self.session = session
         session.dispatch("READY", self._ready(session))
         for guild in self._guilds(session):
@@ -182,7 +149,7 @@ class Connection:
         everyone = not data.get("query") and not data.get("user_ids") and not data.get("limit")
         if everyone and Intents.GUILD_MEMBERS not in session.intents:
             raise Closing(Close.DISALLOWED_INTENTS)
-        found = _asked_for(guild, data)
+        found = members_asked_for(guild, data)
         chunks = [found[at : at + MOST_IN_CHUNK] for at in range(0, len(found), MOST_IN_CHUNK)]
         for index, chunk in enumerate(chunks or [[]]):
             body = {
@@ -194,45 +161,3 @@ class Connection:
             }
             nonce = {"nonce": data["nonce"]} if "nonce" in data else {}
             session.dispatch("GUILD_MEMBERS_CHUNK", body | nonce)
-
-
-def _asked_for(guild: Guild, data: Json) -> list[Json]:
-    wanted = data.get("user_ids")
-    prefix = str(data.get("query", "")).lower()
-    members = list(guild.members.values())
-    if wanted:
-        ids = {str(each) for each in (wanted if isinstance(wanted, list) else [wanted])}
-        members = [each for each in members if str(each.user.id) in ids]
-    found = [each for each in members if (each.nick or each.user.name).lower().startswith(prefix)]
-    limit = data.get("limit") or len(found)
-    return [payloads.member(each) for each in found[:limit]]
-
-
-def _decoded(text: str) -> tuple[int, Any]:
-    try:
-        frame = json.loads(text)
-        op, data = int(frame["op"]), frame.get("d")
-    except (ValueError, KeyError, TypeError):
-        raise Closing(Close.DECODE_ERROR) from None
-    if op in WITH_DATA and not isinstance(data, dict):
-        raise Closing(Close.DECODE_ERROR)
-    return op, data
-
-
-def _intents(bot: Bot, value: Any) -> Intents:
-    if not isinstance(value, int) or value & ~EVERY_INTENT_BIT:
-        raise Closing(Close.INVALID_INTENTS)
-    intents = Intents(value)
-    if intents & PRIVILEGED & ~bot.privileged:
-        raise Closing(Close.DISALLOWED_INTENTS)
-    return intents
-
-
-def _shard(value: Any) -> tuple[int, int]:
-    match value:
-        case None:
-            return (0, 1)
-        case [int(number), int(count)] if 0 <= number < count:
-            return (number, count)
-        case _:
-            raise Closing(Close.INVALID_SHARD)

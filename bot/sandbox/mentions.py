@@ -78,8 +78,9 @@ def _users(message: Message, allowed: Allowed) -> list[User]:
     users = message.world.users
     found = [users[each] for each in dict.fromkeys(wanted) if each in users]
     reference = message.reference
-    if allowed.replied_user and reference is not None and reference.target is not None:
-        found.append(reference.target.author)
+    target = reference.target if reference is not None else None
+    if allowed.replied_user and target is not None and target.author is not message.author:
+        found.append(target.author)
     return list(dict.fromkeys(found))
 
 

@@ -22,6 +22,8 @@ class Kind(IntEnum):
     """The types of messages that occur here (reference, "Message Types")."""
 
     DEFAULT = 0
+    MEMBER_ADDED = 1
+    NAME_CHANGED = 4
     PINNED = 6
     THREAD_CREATED = 18
     REPLY = 19
@@ -29,7 +31,7 @@ class Kind(IntEnum):
     THREAD_STARTER = 21
 
 
-SYSTEM_KINDS = {Kind.PINNED, Kind.THREAD_CREATED, Kind.THREAD_STARTER}
+SAID = {Kind.DEFAULT, Kind.REPLY, Kind.COMMAND}
 
 
 class Flags(IntFlag):
@@ -75,7 +77,7 @@ class Ping:
     at: datetime
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Message:
     """A message and what became of it.
 
@@ -121,7 +123,7 @@ class Message:
     @property
     def is_system(self) -> bool:
         """Whether Discord itself said it."""
-        return self.kind in SYSTEM_KINDS
+        return self.kind not in SAID
 
     @property
     def is_there(self) -> bool:
@@ -159,6 +161,9 @@ class Message:
             timeout,
             lambda: f"it never held of {self.line()}\n{self.place.dump()}",
         )
+
+    def __repr__(self) -> str:
+        return f"<Message {self.line()}>"
 
     def line(self) -> str:
         """Return the message as one line for a person to read."""

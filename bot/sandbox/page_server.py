@@ -17,8 +17,8 @@ from typing import Any
 from aiohttp import web
 
 from . import typed_text, views
+from .answers import Answer
 from .channels import Place
-from .interactions import Answer
 from .messages import Message
 from .people import Person
 from .world import World

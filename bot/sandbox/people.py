@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from . import posting, reactions, threads, typing_commands
-from .drafts import Draft, Upload, read_draft
+from . import command_options, edits, posting, reactions, threads, typing_commands
+from .answers import Answer, answer_to
+from .drafts import File, read_draft, written
 from .errors import DiscordError, Refusal
-from .interactions import Answer, Interaction, InteractionKind, answer_to
+from .interactions import Interaction, InteractionKind
 from .messages import Message
 from .permissions import Permissions
-from .users import Bot, User, WebhookAuthor
+from .users import Bot, User
 
 if TYPE_CHECKING:
     from .channels import Channel, DirectChannel, Place, Thread
-    from .world import World
 
 FORBIDDEN = {
     refusal.value[1]
@@ -28,7 +27,6 @@ FORBIDDEN = {
         Refusal.ARCHIVED_THREAD,
     )
 }
-File = tuple[str, bytes]
 
 
 @contextmanager
@@ -67,7 +65,7 @@ class Person(User):
     ) -> Message:
         """Post a message; ``fields`` are further ones of Discord's message body."""
         with as_a_person():
-            draft = _draft(content, reply_to, attachments, fields)
+            draft = written(content, attachments, fields, reply_to.id if reply_to else None)
             return posting.post(in_, self, draft)
 
     async def edits(self, message: Message, content: str) -> None:
@@ -75,14 +73,14 @@ class Person(User):
         if message.author is not self:
             raise PermissionError(f"{self.name} did not write {message.line()}")
         with as_a_person():
-            posting.edit(message, read_draft({"content": content}, {}))
+            edits.edit(message, read_draft({"content": content}, {}))
 
     async def deletes(self, message: Message) -> None:
         """Delete an own message, or as a moderator another's."""
         with as_a_person():
             if message.author is not self:
                 posting.require(message.place, self, Permissions.MANAGE_MESSAGES)
-            posting.delete(message)
+            edits.delete(message)
 
     async def reacts(self, message: Message, emoji: str) -> None:
         """Add a reaction."""
@@ -115,14 +113,15 @@ class Person(User):
         """Bring someone into a thread."""
         with as_a_person():
             posting.require(to, self, to.sending)
-            threads.join_thread(to, user)
+            threads.add_to_thread(to, user, by=self)
 
     async def archives(self, thread: Thread, *, lock: bool = False) -> None:
         """Close a thread, as its owner or a moderator; only a moderator can lock it."""
         with as_a_person():
             if lock or thread.owner is not self:
                 posting.require(thread, self, Permissions.MANAGE_THREADS)
-        thread.archived, thread.locked = True, lock
+        threads.set_archived(thread, True)
+        thread.locked = lock
         threads.thread_changed(thread)
 
     def clicks(
@@ -162,8 +161,10 @@ class Person(User):
         Options go by name: texts, numbers, booleans, users, roles, places, and
         ``(name, bytes)`` for a file.
         """
+        if getattr(in_, "archived", False):
+            raise PermissionError(f"{in_.name} is archived")
         typed = typing_commands.find_command(self, in_, command)
-        data = typed.data(typing_commands.fill_in(typed, options))
+        data = typed.data(command_options.fill_in(typed, options))
         interaction = Interaction(self.world, typed.bot, self, in_, InteractionKind.COMMAND, data)
         return await answer_to(interaction)
 
@@ -182,41 +183,10 @@ class Person(User):
         if spec is None or not spec.get("autocomplete"):
             raise LookupError(f"{command} completes no option {option!r}")
         focused = {"name": option, "type": spec["type"], "value": typed, "focused": True}
-        data = found.data([*typing_commands.fill_in(found, options, partly=True), focused])
+        data = found.data([*command_options.fill_in(found, options, partly=True), focused])
         interaction = Interaction(
             self.world, found.bot, self, in_, InteractionKind.AUTOCOMPLETE, data
         )
         if (await answer_to(interaction)).failed:
             raise TimeoutError(f"no choices for {option!r} of {command}")
         return interaction.choices
-
-
-class Webhook:
-    """Something that posts into one channel under any name."""
-
-    def __init__(self, world: World, name: str, channel: Channel) -> None:
-        self.id = world.ids.next()
-        self.channel = channel
-        self.author = WebhookAuthor(world, name, self.id)
-        world.users[self.id] = self.author
-
-    async def says(
-        self, content: str, *, attachments: Iterable[File] = (), **fields: Any
-    ) -> Message:
-        """Post a message."""
-        draft = _draft(content, None, attachments, fields)
-        origin = posting.Origin(webhook_id=self.id)
-        return posting.post(self.channel, self.author, draft, origin)
-
-
-def _draft(
-    content: str, reply_to: Message | None, files: Iterable[File], fields: dict[str, Any]
-) -> Draft:
-    uploads = {
-        place: Upload(name, data, mimetypes.guess_type(name)[0])
-        for place, (name, data) in enumerate(files)
-    }
-    body: dict[str, Any] = {"content": content, **fields}
-    if reply_to is not None:
-        body["message_reference"] = {"message_id": str(reply_to.id)}
-    return read_draft(body, uploads)

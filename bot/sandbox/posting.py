@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from . import mentions, message_payloads
 from .channels import DirectChannel, Place, Thread
 from .drafts import Draft, ReplyTo, Upload
-from .errors import Json, Refusal
+from .errors import Refusal
 from .messages import Attachment, Flags, Kind, Message, Reference
 from .permissions import Permissions
-from .threads import join_thread, thread_changed
+from .threads import join_thread, set_archived, thread_changed
 from .users import Bot, Intents, User
 
 if TYPE_CHECKING:
     from .interactions import Interaction
-
-# The number of edits is not documented; facts say "limited" for messages older than an hour.
-OLD, OLD_EDITS = timedelta(hours=1), 5
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,7 @@ def _open_archived(place: Place, author: User) -> None:
     if place.locked and not moderator:
         raise (Refusal.ARCHIVED_THREAD if place.archived else Refusal.LOCKED_THREAD).error()
     if place.archived:
-        place.archived = False
+        set_archived(place, False)
         thread_changed(place)
 
 
@@ -146,96 +142,15 @@ def publish(message: Message) -> None:
     place.last_message_id = message.id
     if isinstance(place, Thread) and message.webhook_id is None and not message.is_system:
         join_thread(place, message.author)
-    _tell(message, "MESSAGE_CREATE")
+    tell(message, "MESSAGE_CREATE")
 
 
-def _tell(message: Message, event: str) -> None:
+def tell(message: Message, event: str) -> None:
+    """Send an event about a message to who may know of it."""
     message.world.hub.in_place(
         message.place,
         event,
         lambda session: message_payloads.for_session(message, session),
         Intents.GUILD_MESSAGES,
         Intents.DIRECT_MESSAGES,
-    )
-
-
-def edit(message: Message, draft: Draft) -> None:
-    """Change what a draft speaks of; the mentions are computed anew from the draft alone."""
-    _refuse_edit(message, draft)
-    now = message.world.clock.now()
-    if draft.content is not None and draft.content != message.content:
-        message.edits.append((now, draft.content))
-    message.edited_at = now
-    _change(message, draft)
-    if draft.content is not None:
-        mentions.apply(message, draft.allowed)
-    changed(message)
-
-
-def changed(message: Message) -> None:
-    """Tell who may know that a message is different now."""
-    message.revision += 1
-    if message.seen_only_by is None:
-        _tell(message, "MESSAGE_UPDATE")
-    message.world.pulse.beat()
-
-
-def _refuse_edit(message: Message, draft: Draft) -> None:
-    now = message.world.clock.now()
-    late = [when for when, _ in message.edits if when - message.created_at > OLD]
-    if now - message.created_at > OLD and len(late) >= OLD_EDITS:
-        raise Refusal.OLD_EDITS.error()
-    if isinstance(message.place, Thread) and message.place.archived:
-        raise Refusal.ARCHIVED_THREAD.error()
-    after = (
-        draft.content if draft.content is not None else message.content,
-        draft.embeds if draft.embeds is not None else message.embeds,
-        draft.components if draft.components is not None else message.components,
-        draft.uploads,
-        _kept(message, draft),
-    )
-    if not any(part.strip() if isinstance(part, str) else part for part in after):
-        raise Refusal.EMPTY_MESSAGE.error()
-
-
-def _kept(message: Message, draft: Draft) -> list[Attachment]:
-    if draft.keep is None:
-        return message.attachments
-    return [each for each in message.attachments if each.id in draft.keep]
-
-
-def _change(message: Message, draft: Draft) -> None:
-    if draft.content is not None:
-        message.content = draft.content
-    if draft.embeds is not None:
-        message.embeds = draft.embeds
-    if draft.components is not None:
-        message.components = draft.components
-    message.attachments = _kept(message, draft)
-    message.attachments += [stored(message.place, each) for each in draft.uploads]
-    fixed = message.flags & (Flags.EPHEMERAL | Flags.HAS_THREAD)
-    message.flags = draft.flags & ~(Flags.EPHEMERAL | Flags.LOADING) | fixed
-
-
-def delete(message: Message) -> None:
-    """Take a message away."""
-    message.deleted = True
-    if message.seen_only_by is None:
-        _gone(message.place, "MESSAGE_DELETE", {"id": str(message.id)})
-    message.world.pulse.beat()
-
-
-def delete_many(place: Place, messages: list[Message]) -> None:
-    """Take several messages away at once."""
-    for message in messages:
-        message.deleted = True
-    _gone(place, "MESSAGE_DELETE_BULK", {"ids": [str(each.id) for each in messages]})
-
-
-def _gone(place: Place, event: str, what: Json) -> None:
-    body = what | {"channel_id": str(place.id)}
-    if place.guild is not None:
-        body["guild_id"] = str(place.guild.id)
-    place.world.hub.in_place(
-        place, event, lambda _: body, Intents.GUILD_MESSAGES, Intents.DIRECT_MESSAGES
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from . import payloads
 from .channels import Place
+from .edits import changed, refuse_archived
 from .errors import Json, Refusal
 from .messages import Message
 from .permissions import Permissions
-from .posting import changed, require
+from .posting import require
 from .users import Intents, User
 
 MOST_PINS = 50
@@ -15,6 +16,7 @@ MOST_PINS = 50
 
 def add(message: Message, user: User, emoji: str) -> None:
     """Add a reaction."""
+    refuse_archived(message.place)
     require(message.place, user, Permissions.READ_MESSAGE_HISTORY)
     if emoji not in message.reactions:
         require(message.place, user, Permissions.ADD_REACTIONS)

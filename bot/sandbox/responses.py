@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from . import posting
-from .drafts import Draft, Upload, read_draft
+from . import edits, posting
+from .drafts import Draft, ReplyTo, Upload, read_draft
 from .errors import Json
 from .forms import Form
 from .interactions import Interaction, InteractionKind, Response
@@ -77,7 +78,7 @@ def _update(interaction: Interaction, data: Form, files: dict[int, Upload]) -> N
         data.finish()
         return
     draft = read_draft(data.body, files, path=("data",), already=message.flags)
-    posting.edit(message, draft)
+    edits.edit(message, draft)
 
 
 def _choices(interaction: Interaction, data: Form, files: dict[int, Upload]) -> None:
@@ -121,4 +122,8 @@ def say(interaction: Interaction, draft: Draft) -> Message:
     """Post a message of the bot as part of its answer."""
     command = interaction.kind is InteractionKind.COMMAND
     origin = posting.Origin(Kind.COMMAND if command else Kind.DEFAULT, interaction=interaction)
+    source = interaction.message
+    if source is not None:
+        # An answer to a click refers to the message that was clicked.
+        draft = replace(draft, reply_to=ReplyTo(source.id, fail_if_not_exists=False))
     return posting.post(interaction.place, interaction.bot, draft, origin)

@@ -15,7 +15,8 @@ from aiohttp import web
 
 from . import rest
 from .dispatch import Session
-from .gateway import Close, Connection
+from .gateway import Connection
+from .gateway_protocol import Close
 from .page_server import Page
 from .users import Bot
 from .world import World

@@ -33,7 +33,9 @@ def thread_on(message: Message, owner: User, name: str, *, minutes: int = 1440) 
     thread = Thread(channel, name, owner, thread_id=message.id, private=False)
     message.thread, message.flags = thread, message.flags | Flags.HAS_THREAD
     _opened(thread, minutes)
-    _system(thread, Kind.THREAD_STARTER, "", Reference(channel.id, message.id, message))
+    _system(
+        thread, Kind.THREAD_STARTER, "", Reference(channel.id, message.id, message), message.author
+    )
     return thread
 
 
@@ -63,22 +65,41 @@ def _opened(thread: Thread, minutes: int) -> None:
 
 
 def _system(
-    place: Place, kind: Kind, content: str, reference: Reference, author: User | None = None
-) -> None:
+    place: Place, kind: Kind, content: str, reference: Reference | None, author: User
+) -> Message:
     from .posting import publish  # posting needs this module, for threads that it opens again
 
-    said_by = author or (reference.target.author if reference.target else place.world.developer)
     world = place.world
     message = Message(
-        world, world.ids.next(), place, said_by, world.clock.now(), kind, content=content
+        world, world.ids.next(), place, author, world.clock.now(), kind, content=content
     )
     message.reference = reference
     publish(message)
+    return message
+
+
+def set_archived(thread: Thread, archived: bool) -> None:
+    """Archive a thread or open it again; the caller tells of it."""
+    if thread.archived != archived:
+        thread.archived, thread.archive_changed_at = archived, thread.world.clock.now()
+
+
+def rename(thread: Thread, name: str, by: User) -> None:
+    """Give a thread another name, which Discord says in it."""
+    if thread.name != name:
+        thread.name = name
+        _system(thread, Kind.NAME_CHANGED, name, None, by)
+
+
+def add_to_thread(thread: Thread, user: User, by: User) -> None:
+    """Bring someone else into a thread, which Discord says in it."""
+    if user.id not in thread.members:
+        join_thread(thread, user)
+        _system(thread, Kind.MEMBER_ADDED, "", None, by).mentions = [user]
 
 
 def thread_changed(thread: Thread) -> None:
     """Tell that a thread has another name or state."""
-    thread.archive_changed_at = thread.world.clock.now()
     thread.world.hub.in_place(
         thread,
         "THREAD_UPDATE",

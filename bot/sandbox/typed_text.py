@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from . import typing_commands as commands
+from . import command_options as kinds
+from . import typing_commands
 from .channels import Place
 from .errors import Json
 from .people import Person
@@ -22,7 +23,7 @@ def read(person: Person, place: Place, text: str) -> tuple[str, dict[str, Any]]:
         ValueError: A number is not one.
     """
     head = OPTION.split(text, maxsplit=1)[0].strip()
-    typed = commands.find_command(person, place, head)
+    typed = typing_commands.find_command(person, place, head)
     specs = {each["name"]: each for each in typed.options}
     found: dict[str, Any] = {}
     for name, quoted, plain in OPTION.findall(text[len(head) :]):
@@ -34,13 +35,13 @@ def read(person: Person, place: Place, text: str) -> tuple[str, dict[str, Any]]:
 
 def _value(place: Place, spec: Json, text: str) -> Any:
     match spec["type"]:
-        case commands.INTEGER:
+        case kinds.INTEGER:
             return int(text)
-        case commands.NUMBER:
+        case kinds.NUMBER:
             return float(text)
-        case commands.BOOLEAN:
+        case kinds.BOOLEAN:
             return text.lower() in YES
-        case commands.USER | commands.CHANNEL | commands.ROLE | commands.MENTIONABLE:
+        case kinds.USER | kinds.CHANNEL | kinds.ROLE | kinds.MENTIONABLE:
             return _named(place, text.lstrip("@#"))
         case _:
             return text

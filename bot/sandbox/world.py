@@ -11,9 +11,10 @@ from .clock import Clock, SystemClock
 from .dispatch import Hub
 from .guilds import Guild
 from .ids import Snowflakes
-from .people import Person, Webhook
+from .people import Person
 from .pulse import Pulse
 from .users import PRIVILEGED, Bot, User
+from .webhooks import Webhook
 
 if TYPE_CHECKING:
     from .channels import Channel, Place

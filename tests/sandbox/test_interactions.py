@@ -78,6 +78,10 @@ async def test_a_click_carries_who_where_and_what(home: Home, sandbox: Sandbox) 
     assert interaction.channel_id == home.general.id
     assert interaction.filesize_limit == 10 * 1024 * 1024
     assert (answer.text, answer.ephemeral, answer.failed) == ("done", True, False)
+    assert answer.message is not None
+    assert answer.message.reference is not None
+    assert answer.message.reference.target is shown
+    assert home.world.pings == []
     assert home.world.unknown_routes == []
 
 

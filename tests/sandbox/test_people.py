@@ -84,7 +84,9 @@ async def test_the_world_lives_by_its_clock() -> None:
     assert second.id > first.id
 
 
-def test_names_can_be_read(home: Home) -> None:
+async def test_names_can_be_read(home: Home) -> None:
+    said = await home.alice.says("hello", in_=home.general)
+    assert repr(said).endswith("alice: 'hello'>")
     shown = [repr(each) for each in (home.alice, home.bot, home.guild, home.general)]
     assert shown == ["<Person alice>", "<Bot Parley>", "<Guild Home>", "<Channel general>"]
     assert home.general.mention == f"<#{home.general.id}>"

@@ -81,8 +81,27 @@ async def test_an_archived_thread_is_not_edited_in_or_joined(home: Home, http: H
     await home.alice.archives(thread)
     path = f"/channels/{thread.id}/messages/{message['id']}"
     assert (await http("PATCH", path, {"content": "y"}))[1]["code"] == 50083
+    assert (await http("PUT", f"{path}/reactions/x/@me"))[1]["code"] == 50083
     path = f"/channels/{thread.id}/thread-members/@me"
     assert (await http("PUT", path))[1]["code"] == 50083
+    with pytest.raises(PermissionError, match="archived"):
+        await home.alice.runs("/anything", in_=thread)
+    thread.archived, thread.locked = False, True
+    path = f"/channels/{thread.id}/messages/{message['id']}"
+    assert (await http("PATCH", path, {"content": "y"}))[1]["code"] == 160005
+
+
+async def test_discord_says_in_a_thread_who_was_added_and_its_new_name(
+    home: Home, http: Http
+) -> None:
+    body = {"name": "one", "type": 11}
+    _, made = await http("POST", f"/channels/{home.general.id}/threads", body)
+    (thread,) = home.general.threads
+    await http("PUT", f"/channels/{made['id']}/thread-members/{home.alice.id}")
+    await http("PATCH", f"/channels/{made['id']}", {"name": "two"})
+    assert [(int(each.kind), each.content) for each in thread.history] == [(1, ""), (4, "two")]
+    assert thread.history[0].mentions == [home.alice]
+    assert thread.messages == []
 
 
 async def test_a_thread_is_changed_by_its_owner_or_a_moderator(home: Home, http: Http) -> None:
@@ -106,6 +125,9 @@ async def test_a_thread_without_a_type_is_private(home: Home, http: Http) -> Non
     _, listed = await http("GET", f"/guilds/{home.guild.id}/threads/active")
     assert [each["id"] for each in listed["threads"]] == [thread["id"]]
     await http("PATCH", f"/channels/{thread['id']}", {"archived": True})
+    private = f"/channels/{home.general.id}/threads/archived/private"
+    assert (await http("GET", private))[1]["code"] == 50013
+    home.guild.join(home.bot, permissions={"MANAGE_THREADS"})
     for kind in ("threads/archived/private", "users/@me/threads/archived/private"):
         _, listed = await http("GET", f"/channels/{home.general.id}/{kind}")
         assert [each["id"] for each in listed["threads"]] == [thread["id"]]

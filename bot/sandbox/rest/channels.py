@@ -8,7 +8,7 @@ from bot.sandbox.errors import Refusal
 from bot.sandbox.forms import Form
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.posting import require
-from bot.sandbox.threads import thread_changed
+from bot.sandbox.threads import rename, set_archived, thread_changed
 from bot.sandbox.users import Bot, Intents
 
 from .call import Call, Routes
@@ -54,8 +54,8 @@ def _change_thread(thread: Thread, form: Form, bot: Bot) -> None:
     minutes = form.choice("auto_archive_duration", ARCHIVE_MINUTES)
     form.finish()
     _may_change_thread(thread, bot, locking=locked is not None, opening=archived is False)
-    thread.name = name or thread.name
-    thread.archived = thread.archived if archived is None else archived
+    rename(thread, name or thread.name, by=bot)
+    set_archived(thread, thread.archived if archived is None else archived)
     thread.locked = thread.locked if locked is None else locked
     thread.auto_archive_duration = minutes or thread.auto_archive_duration
     thread_changed(thread)
@@ -64,7 +64,7 @@ def _change_thread(thread: Thread, form: Form, bot: Bot) -> None:
 def _may_change_thread(thread: Thread, bot: Bot, *, locking: bool, opening: bool) -> None:
     if Permissions.MANAGE_THREADS in thread.permissions_for(bot):
         return
-    if locking or not (thread.owner is bot or opening):
+    if locking or not (thread.owner is bot or (opening and bot.id in thread.members)):
         raise Refusal.MISSING_PERMISSIONS.error()
     if thread.archived and (thread.locked or not opening):
         raise Refusal.ARCHIVED_THREAD.error()

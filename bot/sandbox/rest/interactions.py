@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.sandbox import posting, responses
+from bot.sandbox import edits, responses
 from bot.sandbox.drafts import Upload, read_draft
 from bot.sandbox.errors import Json, Refusal
 from bot.sandbox.interactions import Interaction, Response
@@ -87,13 +87,13 @@ async def change(call: Call) -> Any:
 
 
 def _edited(message: Message, body: Json, files: dict[int, Upload]) -> Message:
-    posting.edit(message, read_draft(body, files, already=message.flags))
+    edits.edit(message, read_draft(body, files, already=message.flags))
     return message
 
 
 async def remove(call: Call) -> Any:
     """Delete the original response or a follow-up."""
-    posting.delete(_named(call, _interaction(call)))
+    edits.delete(_named(call, _interaction(call)))
 
 
 HOOK = "/webhooks/{application:\\d+}/{token}"

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from bot.sandbox import payloads, posting, reactions
+from bot.sandbox import edits, payloads, posting, reactions
 from bot.sandbox.drafts import read_draft
 from bot.sandbox.errors import Refusal
 from bot.sandbox.message_payloads import for_rest
@@ -61,7 +61,7 @@ async def change(call: Call) -> Any:
     body, files = await call.body()
     if message.author is not call.bot:
         return _suppress(call, message, body)
-    posting.edit(message, read_draft(body, files, already=message.flags))
+    edits.edit(message, read_draft(body, files, already=message.flags))
     return for_rest(message, call.bot)
 
 
@@ -71,7 +71,7 @@ def _suppress(call: Call, message: Message, body: Any) -> Any:
     posting.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
     wanted = read_draft(body, {}).flags & Flags.SUPPRESS_EMBEDS
     message.flags = message.flags & ~Flags.SUPPRESS_EMBEDS | wanted
-    posting.changed(message)
+    edits.changed(message)
     return for_rest(message, call.bot)
 
 
@@ -80,7 +80,7 @@ async def remove(call: Call) -> Any:
     message = call.message()
     if message.author is not call.bot:
         posting.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
-    posting.delete(message)
+    edits.delete(message)
 
 
 async def remove_many(call: Call) -> Any:
@@ -94,7 +94,7 @@ async def remove_many(call: Call) -> Any:
     if any(each.created_at < oldest for each in found):
         form.wrong("BULK_DELETE_TOO_OLD", "Older than 14 days.", "messages")
         form.finish()
-    posting.delete_many(place, found)
+    edits.delete_many(place, found)
 
 
 async def react(call: Call) -> Any:

@@ -8,7 +8,14 @@ from bot.sandbox.errors import Refusal
 from bot.sandbox.forms import Form
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.posting import require
-from bot.sandbox.threads import join_thread, leave_thread, may_open, thread_in, thread_on
+from bot.sandbox.threads import (
+    add_to_thread,
+    join_thread,
+    leave_thread,
+    may_open,
+    thread_in,
+    thread_on,
+)
 from bot.sandbox.users import User
 
 from .call import Call, Routes
@@ -66,9 +73,11 @@ def _whom(call: Call) -> User:
 async def join(call: Call) -> Any:
     """Join, or bring someone in, which takes the permission to send there."""
     thread, user = _open_thread(call), _whom(call)
-    if user is not call.bot:
+    if user is call.bot:
+        join_thread(thread, user)
+    else:
         require(thread, call.bot, thread.sending)
-    join_thread(thread, user)
+        add_to_thread(thread, user, by=call.bot)
 
 
 async def leave(call: Call) -> Any:
@@ -96,8 +105,19 @@ async def member(call: Call) -> Any:
 async def archived(call: Call) -> Any:
     """Return the archived threads of a channel, latest first."""
     channel = _threads_below(call)
-    private = call.request.path.endswith("private")
-    found = [each for each in channel if each.archived and each.private == private]
+    private = call.text("kind") == "private"
+    if private:
+        require(call.place(), call.bot, Permissions.MANAGE_THREADS)
+    return _listed(call, [each for each in channel if each.archived and each.private == private])
+
+
+async def archived_of_mine(call: Call) -> Any:
+    """Return the archived private threads that the bot is in."""
+    mine = [each for each in _threads_below(call) if call.bot.id in each.members]
+    return _listed(call, [each for each in mine if each.archived and each.private])
+
+
+def _listed(call: Call, found: list[Thread]) -> Any:
     found = [each for each in found if each.seen_by(call.bot)]
     found.sort(key=lambda each: each.archive_changed_at, reverse=True)
     mine = [each for each in found if call.bot.id in each.members]
@@ -127,5 +147,5 @@ ROUTES: Routes = [
     ("PUT", MEMBER, join),
     ("DELETE", MEMBER, leave),
     ("GET", CHANNEL + "/threads/archived/{kind:public|private}", archived),
-    ("GET", CHANNEL + "/users/@me/threads/archived/private", archived),
+    ("GET", CHANNEL + "/users/@me/threads/archived/private", archived_of_mine),
 ]
