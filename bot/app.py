@@ -13,9 +13,10 @@ import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.agent import Agent, Tool
+from bot.agent.approvals import MayDecide
 from bot.config import Settings
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
@@ -59,13 +60,15 @@ def make_agent(
     provider: Provider,
     store: SQLiteSessionManager,
     tools: Sequence[Tool],
+    may_decide: MayDecide = lambda request, actor: True,
 ) -> Agent:
-    """Join a model, a store and tools."""
+    """Join a model, a store and tools; by default whoever is let in may decide."""
     return Agent(
         provider=provider,
         session_manager=store,
         system_prompt=f"{settings.prompt}\n\n{SPEAKERS}".strip(),
         tools=tools,
+        may_decide=may_decide,
         approval_ttl=timedelta(hours=settings.approval_hours),
         max_steps=settings.max_steps,
         max_model_calls=settings.model_calls_at_once,
@@ -88,24 +91,30 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
     Closing it takes nothing new, lets running turns finish for a bounded time, and leaves the
     rest open in the log.
     """
-    from bot.frontend import ParleyClient
+    from bot.frontend import ParleyClient, may_decide
     from bot.frontend.tools.announce import announce_tool
 
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
+        options = frontend_options(settings)
 
-        def agent(client: ParleyClient) -> Agent:
+        def agent_for(client: Any) -> Agent:
             known = {**TOOLS, "announce": announce_tool(client)}
-            tools = [known[name] for name in settings.tools]
-            return make_agent(settings, provider=provider, store=store, tools=tools)
+            return make_agent(
+                settings,
+                provider=provider,
+                store=store,
+                tools=[known[name] for name in settings.tools],
+                may_decide=lambda request, actor: may_decide(options, actor),
+            )
 
         client = ParleyClient(
-            make_agent=agent,
+            make_agent=agent_for,
             store=store,
             deliveries=DeliveryStore(store.database),
             places=PlaceStore(store.database),
             marks=MarkStore(store.database),
-            options=frontend_options(settings),
+            options=options,
         )
         yield await stack.enter_async_context(client)
 

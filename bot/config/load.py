@@ -70,14 +70,26 @@ def child_environment(
 
     Args:
         env_file: As for `load_settings`.
-        keep: Fields whose value is handed on as it is set here.
-        values: Other settings, by their outside names.
+        keep: Fields whose value is handed on, if they are set here.
+        values: The rest, by outside name; a value that is handed on wins.
     """
-    here = {**dotenv_values(env_file or ENV_FILE), **os.environ}
-    kept = {env_name(field) for field in keep}
     others = {name: value for name, value in os.environ.items() if name.upper() not in env_names()}
-    handed = {name.upper(): value for name, value in here.items() if value and name.upper() in kept}
-    return {**others, **handed, **values}
+    here = _set_here(env_file)
+    handed = {name: here[name] for name in map(env_name, keep) if name in here}
+    return {**others, **values, **handed}
+
+
+def is_set(field: str, env_file: Path | None = None) -> bool:
+    """Return whether a setting has a value, right or wrong."""
+    return env_name(field) in _set_here(env_file)
+
+
+def _set_here(env_file: Path | None) -> dict[str, str]:
+    """Return every value that is set, by outside name."""
+    found = {**dotenv_values(env_file or ENV_FILE), **os.environ}
+    if "MODEL" in found:
+        found.setdefault("OPENAI_MODEL", found["MODEL"])
+    return {name.upper(): value for name, value in found.items() if value}
 
 
 def _read(path: Path) -> tuple[Settings, dict[str, str]]:
