@@ -49,6 +49,9 @@ class AgentRun:
 
     Leaving the iteration early ends the turn as stopped: soon after, or at once under
     `contextlib.aclosing`.
+
+    Attributes:
+        begun: Whether it was awaited or iterated over.
     """
 
     def __init__(self, start: Callable[[Outcome], AsyncGenerator[Event, None]]) -> None:

@@ -82,7 +82,7 @@ class Provider:
         """The model's name, as it is asked for."""
         return self._settings.model
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Answer a request: deltas as they come, then one `ModelAnswer`.
 
         Raises:
