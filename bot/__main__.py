@@ -10,7 +10,7 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain("Parley cannot start:", *exc.problems)
         return 2
     except ParleyError as exc:
-        _complain(str(exc))
+        _complain(f"Parley has stopped: {exc}")
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -107,13 +107,30 @@ def _parser() -> argparse.ArgumentParser:
 
     add("run", _run, "run the bot in Discord until it is stopped")
     sandbox = add("sandbox", _sandbox, "try the bot in a Discord of its own on this machine")
-    sandbox.add_argument("--port", type=int, default=8800, help="of the page (default: 8800)")
+    sandbox.add_argument("--port", type=int, default=8800, help="the page's port (default: 8800)")
     sandbox.add_argument("--folder", type=Path, help="keep its database here (default: forget it)")
     sandbox.add_argument("--demo", action="store_true", help="play one conversation and end")
     chat = add("chat", _chat, "talk to the agent in this terminal")
-    chat.add_argument("session_id", nargs="?", default="console", metavar="SESSION_ID")
+    chat.add_argument(
+        "session_id",
+        nargs="?",
+        type=_session_id,
+        default="console",
+        metavar="SESSION_ID",
+        help="a conversation to go on with (default: console)",
+    )
     add("check", _check, "check that everything the bot needs is set up")
     return parser
+
+
+def _session_id(text: str) -> str:
+    from bot.sessions import check_session_id
+
+    try:
+        check_session_id(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(str(exc)) from exc
+    return text
 
 
 def _complain(first: str, *lines: str) -> None:
@@ -125,6 +142,12 @@ def _log_to_stderr(level: str) -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)-7s %(name)s: %(message)s")
     logging.getLogger("bot").setLevel(level)
     logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLevelName(level)))
+    logging.getLogger("discord.client").addFilter(_is_not_about_voice)
+
+
+def _is_not_about_voice(record: logging.LogRecord) -> bool:
+    """Whether it is not the advice to install what only voice needs."""
+    return "voice will NOT be supported" not in str(record.msg)
 
 
 def _version() -> str:

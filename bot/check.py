@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +57,7 @@ async def check(env_file: Path | None = None) -> int:
     return 0 if good else 1
 
 
-async def _findings(settings: Settings) -> AsyncIterator[Finding]:
+async def _findings(settings: Settings) -> AsyncGenerator[Finding, None]:
     for finding in await _discord(settings):
         yield finding
     yield await _database(settings)
@@ -76,8 +76,9 @@ async def _discord(settings: Settings) -> Sequence[Finding]:
     except aiohttp.ClientResponseError as exc:
         return [Finding("token", _refused(exc.status), ok=False)]
     except (aiohttp.ClientError, TimeoutError, ValueError) as exc:
-        text = f"Discord cannot be reached at {settings.discord_api_base}: {exc or 'no answer'}"
-        return [Finding("token", text, ok=False)]
+        reason = str(exc) or "no answer"
+        text = f"Discord cannot be reached at {settings.discord_api_base}: {reason}"
+        return [Finding("discord", text, ok=False)]
     return [
         Finding("token", f"it is that of {me['username']}"),
         _intents(application),
@@ -142,7 +143,7 @@ async def _database(settings: Settings) -> Finding:
 async def _model(settings: Settings) -> Finding:
     request = ModelRequest(messages=[{"role": "user", "content": "Say: ok"}])
     provider = make_provider(settings)
-    name = f"{settings.openai_model} at {settings.service}"
+    name = f"{settings.openai_model} ({settings.service})"
     try:
         async with asyncio.timeout(PATIENCE), aclosing(provider.stream(request)) as events:
             answered = [event async for event in events if isinstance(event, ModelAnswer)]

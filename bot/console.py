@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import threading
+import unicodedata
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -24,6 +25,7 @@ from bot.events import (
     RunStatus,
     TextChunkEvent,
     ToolResultEvent,
+    ToolStatus,
 )
 from bot.sessions import SessionManager
 
@@ -171,19 +173,29 @@ def visible_json(value: Mapping[str, Any]) -> str:
     )
 
 
+def printable(text: str) -> str:
+    """Return a text without the characters that steer a terminal."""
+    return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) != "Cc")
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line."""
+    return printable(" ".join(text.split()))
+
+
 def _told(event: Event) -> str:
     match event:
         case TextChunkEvent():
-            return "".join(char for char in event.chunk if char in "\n\t" or char >= " ")
+            return printable(event.chunk)
         case AssistantMessageEvent():
             calls = "".join(
-                f"[{call.tool} {' '.join(call.arguments.split())}]\n" for call in event.tool_calls
+                f"[{call.tool} {one_line(call.arguments)}]\n" for call in event.tool_calls
             )
             return f"\n{calls}" if event.text else calls
-        case ToolResultEvent():
-            return f"[{event.status.value}]\n"
+        case ToolResultEvent() if event.status is not ToolStatus.OK:
+            return f"[{event.status.value}] {printable(event.output)}\n"
         case RateLimitEvent():
-            return f"(the model service is busy; again in {event.retry_after:.0f} s)\n"
+            return f"(the model service does not answer; again in {event.retry_after:.0f} s)\n"
         case ErrorEvent():
             reference = f" (reference {event.reference})" if event.reference else ""
             return f"{event.message}{reference}\n"

@@ -53,14 +53,20 @@ def make_stage() -> Stage:
     """Make the server, its channels and its people."""
     world = World()
     guild = world.guild("Playground", owner=world.developer)
-    channels = {name: guild.channel(name) for name in ("general", "talk", "announcements")}
-    people = {name: world.person(name) for name in ("wren", "bob", "mona")}
-    bot = world.bot("Parley")
-    guild.join(bot)
-    guild.join(people["wren"])
-    guild.join(people["bob"])
-    guild.join(people["mona"], permissions={"MANAGE_GUILD", "MANAGE_MESSAGES"})
-    return Stage(world=world, bot=bot, **channels, **people)
+    stage = Stage(
+        world=world,
+        bot=world.bot("Parley"),
+        general=guild.channel("general"),
+        talk=guild.channel("talk"),
+        announcements=guild.channel("announcements"),
+        wren=world.person("wren"),
+        bob=world.person("bob"),
+        mona=world.person("mona"),
+    )
+    for user in (stage.bot, stage.wren, stage.bob):
+        guild.join(user)
+    guild.join(stage.mona, permissions={"MANAGE_GUILD", "MANAGE_MESSAGES"})
+    return stage
 
 
 class BotProcess:
