@@ -43,9 +43,31 @@ def history(
     """
     messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
     messages += _summary(events)
+    names = CallNames(model)
     for turn in _turns(events, turn_id):
-        messages += _turn_messages(turn, model)
+        messages += _turn_messages(turn, names)
     return messages
+
+
+class CallNames:
+    """Under which id each call goes to the model.
+
+    A service gets the ids that it gave, which some insist on; but some give the same one again and
+    again, and then only the first call keeps it. First come, first served, so that what was sent
+    before stays as it was.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self._taken: set[str] = set()
+
+    def name(self, call: ToolCall, *, same_model: bool) -> str:
+        """Return the id to send for a call, which is asked for once."""
+        theirs = call.extra.get("id")
+        usable = same_model and isinstance(theirs, str) and theirs and theirs not in self._taken
+        name = str(theirs) if usable else call.call_id
+        self._taken.add(name)
+        return name
 
 
 def _summary(events: Sequence[RecordedEvent]) -> list[Message]:
@@ -74,18 +96,20 @@ def _was_refused(turn: Sequence[RecordedEvent]) -> bool:
     return any(isinstance(e, TurnEndedEvent) and e.code == CONTENT_REFUSED for e in turn)
 
 
-def _turn_messages(turn: Sequence[RecordedEvent], model: str) -> Iterator[Message]:
+def _turn_messages(turn: Sequence[RecordedEvent], names: CallNames) -> Iterator[Message]:
     results = {e.call_id: e for e in turn if isinstance(e, ToolResultEvent)}
     for event in turn:
         if isinstance(event, UserMessageEvent):
             yield {"role": "user", "content": _said(event)}
     for event in turn:
         if isinstance(event, AssistantMessageEvent):
-            yield _answer(event, with_extra=event.model == model)
-            for call in event.tool_calls:
+            same = event.model == names.model
+            ids = [names.name(call, same_model=same) for call in event.tool_calls]
+            yield _answer(event, ids, same_model=same)
+            for call, name in zip(event.tool_calls, ids, strict=True):
                 result = results.get(call.call_id)
                 output = result.output if result else NO_RESULT
-                yield {"role": "tool", "tool_call_id": call.call_id, "content": output}
+                yield {"role": "tool", "tool_call_id": name, "content": output}
 
 
 def _said(event: UserMessageEvent) -> str:
@@ -101,21 +125,23 @@ def _named(attachment: Attachment) -> str:
     return f"[attached: {attachment.name} ({attachment.media_type})]"
 
 
-def _answer(event: AssistantMessageEvent, *, with_extra: bool) -> Message:
+def _answer(event: AssistantMessageEvent, ids: Sequence[str], *, same_model: bool) -> Message:
     message: Message = {"role": "assistant", "content": event.text or None}
     if event.tool_calls:
-        message["tool_calls"] = [_call(call, with_extra=with_extra) for call in event.tool_calls]
-    if with_extra:
+        pairs = zip(event.tool_calls, ids, strict=True)
+        message["tool_calls"] = [_call(call, name, same_model=same_model) for call, name in pairs]
+    if same_model:
         message |= event.extra
     return message
 
 
-def _call(call: ToolCall, *, with_extra: bool) -> Message:
-    made = {
-        "id": call.call_id,
+def _call(call: ToolCall, name: str, *, same_model: bool) -> Message:
+    function = {"name": call.tool, "arguments": call.arguments or "{}"}
+    if not same_model:
+        return {"id": name, "type": "function", "function": function}
+    extra = dict(call.extra)
+    return extra | {
+        "id": name,
         "type": "function",
-        "function": {"name": call.tool, "arguments": call.arguments or "{}"},
+        "function": function | dict(extra.get("function", {})),
     }
-    if with_extra:
-        made |= {key: value for key, value in call.extra.items() if key != "id"}
-    return made

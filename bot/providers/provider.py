@@ -15,7 +15,7 @@ from bot.providers.assemble import Assembler
 from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
 from bot.providers.settings import checked
-from bot.providers.sse import DONE, END, EventReader
+from bot.providers.sse import DONE, END, Chunk, EventReader
 
 if TYPE_CHECKING:
     import openai
@@ -134,17 +134,11 @@ class Provider:
         answer = Assembler(self.model, secret=settings.api_key)
         failure: ModelError | None = None
         try:
-            async with sdk.response_blocks(
-                client, settings, request.messages, request.tools
-            ) as blocks:
-                reader = EventReader()
-                async for block in blocks:
-                    for delta in _taken(reader.feed(block), answer):
-                        yield delta
-                    if answer.is_done:
-                        await _read_rest(blocks)
-                        break
-                for delta in _taken(reader.feed(END), answer):
+            async with (
+                sdk.response_blocks(client, settings, request.messages, request.tools) as blocks,
+                aclosing(_deltas(blocks, answer)) as deltas,
+            ):
+                async for delta in deltas:
                     yield delta
         except ModelUnavailableError as error:
             failure = error
@@ -156,14 +150,26 @@ class Provider:
         yield answer.finished()
 
 
-def _taken(
-    chunks: list[dict[str, Any] | None], answer: Assembler
-) -> Iterator[TextDelta | ReasoningDelta]:
+async def _deltas(
+    blocks: AsyncIterator[bytes], answer: Assembler
+) -> AsyncGenerator[TextDelta | ReasoningDelta]:
+    reader = EventReader()
+    async for block in blocks:
+        for delta in _taken(reader.feed(block), answer):
+            yield delta
+        if answer.is_done:
+            await _read_rest(blocks)
+            return
+    for delta in _taken(reader.feed(END), answer):
+        yield delta
+
+
+def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[TextDelta | ReasoningDelta]:
     for chunk in chunks:
-        if chunk is DONE:
+        if chunk == DONE:
             answer.done()
-        elif not answer.is_done:
-            yield from answer.add(chunk)
+            return
+        yield from answer.add(chunk)
 
 
 async def _read_rest(blocks: AsyncIterator[bytes]) -> None:

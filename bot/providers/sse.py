@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, Final, Literal
 
 from bot.errors import ModelUnavailableError
 
 MAX_EVENT = 16 * 1024 * 1024
 """The longest line, and the longest event, in bytes."""
 
-DONE: Final = None
-"""Stands for the `[DONE]` that ends a stream."""
+DONE: Final = "[DONE]"
+"""Ends a stream."""
+
+Chunk = dict[str, Any] | Literal["[DONE]"]
 
 END: Final = b"\n\n"
 
@@ -32,15 +35,15 @@ class EventReader:
         self._data: list[bytes] = []
         self._data_size = 0
 
-    def feed(self, block: bytes) -> list[dict[str, Any] | None]:
-        """Return the chunks that a block completes; `DONE` for the end of the stream.
+    def feed(self, block: bytes) -> Iterator[Chunk]:
+        """Give the chunks that a block completes, those before an error too.
 
         Raises:
             ModelUnavailableError: data is no JSON object, or too long.
         """
         if b"\n" not in block and b"\r" not in block:
             self._keep(block)
-            return []
+            return
         if self._tail:
             block = b"".join((*self._tail, block))
             self._tail.clear()
@@ -49,7 +52,10 @@ class EventReader:
         # A CR at the very end may be half of a CRLF.
         if not lines[-1].endswith(b"\n"):
             self._keep(lines.pop())
-        return self._read(lines)
+        for line in lines:
+            chunk = self._read(line.rstrip(b"\r\n"))
+            if chunk is not None:
+                yield chunk
 
     def _keep(self, part: bytes) -> None:
         self._tail.append(part)
@@ -57,38 +63,33 @@ class EventReader:
         if self._tail_size > self._max:
             raise _malformed("a line that is too long")
 
-    def _read(self, lines: list[bytes]) -> list[dict[str, Any] | None]:
-        chunks: list[dict[str, Any] | None] = []
-        for line in lines:
-            line = line.rstrip(b"\r\n")
-            if line.startswith(b"data:"):
-                self._add(line[5:].strip(), chunks)
-            elif line.startswith(b"{"):  # an error, or a whole answer, that is no stream
-                self._add(line, chunks)
-            elif not line and self._data:
-                raise _malformed("data that is no JSON object")
-        return chunks
+    def _read(self, line: bytes) -> Chunk | None:
+        if line.startswith(b"data:"):
+            return self._add(line[5:].strip())
+        if line.startswith(b"{"):  # an error, or a whole answer, that is no stream
+            return self._add(line)
+        if not line and self._data:
+            raise _malformed("data that is no JSON object")
+        return None
 
-    def _add(self, data: bytes, chunks: list[dict[str, Any] | None]) -> None:
+    def _add(self, data: bytes) -> Chunk | None:
         if data == b"[DONE]":
-            chunks.append(DONE)
-        if data in (b"[DONE]", b""):
-            return
-        self._data.append(data)
-        self._data_size += len(data)
+            return DONE
+        if data:
+            self._data.append(data)
+            self._data_size += len(data)
         if self._data_size > self._max:
             raise _malformed("an event that is too long")
-        if data.endswith(b"}"):
-            self._try(chunks)
+        return self._whole() if data.endswith(b"}") else None
 
-    def _try(self, chunks: list[dict[str, Any] | None]) -> None:
+    def _whole(self) -> dict[str, Any] | None:
         try:
-            chunk = _decode(b"\n".join(self._data).decode(errors="replace"))
+            chunk: dict[str, Any] = _decode(b"\n".join(self._data).decode(errors="replace"))
         except (ValueError, RecursionError):
-            return  # more lines may come; a blank one says that none do
+            return None  # more lines may come; a blank one says that none do
         self._data.clear()
         self._data_size = 0
-        chunks.append(chunk)
+        return chunk
 
 
 def _malformed(what: str) -> ModelUnavailableError:

@@ -80,13 +80,13 @@ def test_a_later_message_in_the_log_is_not_seen_by_an_earlier_turn() -> None:
 def test_results_stand_in_the_order_of_their_calls() -> None:
     session = Session("s")
     session.append(user_message(), answer(["a", "b"]), result("b"), result("a"))
-    assert [m["tool_call_id"] for m in history(session.events)[2:]] == ["a", "b"]
+    told = [m["content"] for m in history(session.events)[2:]]
+    assert told == ["result of a", "result of b"]
 
 
 def test_opaque_data_goes_back_to_the_model_that_gave_it_and_to_no_other() -> None:
-    call = ToolCall(
-        call_id="c", tool="t", arguments='{"x":1}', extra={"id": "call_0", "signature": "abc"}
-    )
+    opaque = {"id": "call_0", "signature": "abc", "function": {"note": "x"}}
+    call = ToolCall(call_id="c", tool="t", arguments='{"x":1}', extra=opaque)
     said = AssistantMessageEvent(
         text="", tool_calls=(call,), model="m1", extra={"reasoning": "because"}
     )
@@ -95,8 +95,10 @@ def test_opaque_data_goes_back_to_the_model_that_gave_it_and_to_no_other() -> No
     same = history(session.events, model="m1")[1]
     assert same["reasoning"] == "because"
     assert same["tool_calls"][0]["signature"] == "abc"
-    assert same["tool_calls"][0]["id"] == "c"
+    assert same["tool_calls"][0]["id"] == "call_0"
+    assert same["tool_calls"][0]["function"] == {"name": "t", "arguments": '{"x":1}', "note": "x"}
     other = history(session.events, model="m2")[1]
+    assert other["tool_calls"][0]["id"] == "c"
     assert "reasoning" not in other
     assert set(other["tool_calls"][0]) == {"id", "type", "function"}
 
@@ -140,3 +142,12 @@ def test_a_call_without_arguments_is_told_as_an_empty_object() -> None:
     session = Session("s")
     session.append(user_message(), bare, result("a"))
     assert history(session.events)[1]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+def test_an_id_that_a_service_gives_twice_is_sent_once() -> None:
+    session = Session("s")
+    for number in (1, 2):
+        said = replace(answer([f"c{number}"]), model="m")
+        session.append(user_message(number), said, result(f"c{number}"), answer())
+    ids = [m["tool_call_id"] for m in history(session.events, model="m") if m["role"] == "tool"]
+    assert ids == ["call_0", "c2"]

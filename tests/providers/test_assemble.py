@@ -202,8 +202,11 @@ def test_opaque_data_of_the_message_is_kept() -> None:
     )
     assert made.extra == {
         "reasoning_content": "I I ",
-        "reasoning_details": [detail("I I ", 0, signature="sig"), detail("so", 1), "odd", "odd"]
-        + [{"type": "t", "index": 2}],
+        "reasoning_details": [
+            detail("I I ", 0, signature="sig"),
+            detail("so", 1),
+            *("odd", "odd", {"type": "t", "index": 2}),
+        ],
         "meta": {"a": 1, "b": {"c": 1, "d": 2}},
         "flag": 2,
     }

@@ -98,7 +98,7 @@ async def test_reasoning_is_streamed_and_kept(provider: Provider, service: Scrip
         pytest.param([delta_chunk({}, ""), b"data: [DONE]"], id="DONE without a line end"),
         pytest.param([delta_chunk({}, "stop"), b"data: {bro"], id="cut after finish_reason"),
         pytest.param([delta_chunk({}, "stop"), {"error": {}}], id="an empty error"),
-        pytest.param(["[DONE]", b"data: {broken}\n\n"], id="noise after DONE"),
+        pytest.param([b"data: [DONE]\n\ndata: {broken}\n\n"], id="noise after DONE"),
     ],
 )
 async def test_an_answer_that_ended_is_whole(
@@ -143,6 +143,11 @@ async def test_a_connection_cut_before_anything_is_asked_again(
     service.breaks_after("").chunks([]).chunks([b"data: no\n\n"]).says("ok")
     events = await events_of(provider)
     assert [type(event) for event in events] == [Retrying] * 3 + [TextDelta, ModelAnswer]
+
+
+async def test_the_last_chunk_needs_no_line_end(provider: Provider, service: ScriptedModel) -> None:
+    service.chunks([sse(delta_chunk({"content": "all"}, "stop")).rstrip()])
+    assert (await events_of(provider))[0] == TextDelta("all")
 
 
 async def test_an_answer_of_many_megabytes_in_one_line(

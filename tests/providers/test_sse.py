@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import ModelUnavailableError
-from bot.providers.sse import DONE, END, EventReader
+from bot.providers.sse import DONE, END, Chunk, EventReader
 
 OBJECTS = st.lists(
     st.dictionaries(st.text(max_size=5), st.text() | st.integers() | st.none(), max_size=3),
@@ -18,14 +18,14 @@ OBJECTS = st.lists(
 )
 
 
-def read(*blocks: bytes, **options: Any) -> list[dict[str, Any] | None]:
+def read(*blocks: bytes, **options: Any) -> list[Chunk]:
     reader = EventReader(**options)
     return [chunk for block in (*blocks, END) for chunk in reader.feed(block)]
 
 
 @st.composite
-def streams(draw: st.DrawFn) -> tuple[bytes, list[dict[str, Any] | None]]:
-    objects: list[dict[str, Any] | None] = list(draw(OBJECTS))
+def streams(draw: st.DrawFn) -> tuple[bytes, list[Chunk]]:
+    objects: list[Chunk] = list(draw(OBJECTS))
     text = b""
     for value in objects:
         line_end = draw(st.sampled_from([b"\n", b"\r\n", b"\r"]))
@@ -41,7 +41,7 @@ def streams(draw: st.DrawFn) -> tuple[bytes, list[dict[str, Any] | None]]:
 
 @given(streams(), st.data())
 def test_any_cut_of_the_bytes_gives_the_same_chunks(
-    stream: tuple[bytes, list[dict[str, Any] | None]], data: st.DataObject
+    stream: tuple[bytes, list[Chunk]], data: st.DataObject
 ) -> None:
     text, expected = stream
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
@@ -75,6 +75,13 @@ def test_data_that_is_no_object_is_a_typed_error(text: bytes) -> None:
 def test_data_that_is_json_but_no_object_is_a_typed_error() -> None:
     with pytest.raises(ModelUnavailableError, match="no JSON object"):
         read(b'data: "text}"\n\n', b"data: }\n\n")
+
+
+def test_chunks_before_an_error_are_given() -> None:
+    chunks = EventReader().feed(b'data: {"a": 1}\n\ndata: broken\n\n')
+    assert next(chunks) == {"a": 1}
+    with pytest.raises(ModelUnavailableError):
+        next(chunks)
 
 
 def test_what_json_does_not_know_is_null() -> None:

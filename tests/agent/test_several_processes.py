@@ -1,0 +1,221 @@
+"""Several processes on one database: real ones, and agents with connections of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import (
+    Agent,
+    RunStatus,
+    SQLiteSessionManager,
+    ToolResultEvent,
+    ToolStartedEvent,
+    ToolStatus,
+    TurnEndedEvent,
+    UserMessage,
+    tool,
+)
+from bot.sandbox.model import ScriptedModel, serve_model
+from tests.agent.conftest import MakeAgent, begun, events_of, roles
+
+MakeOther = Callable[..., Agent]
+
+APPROVER = """
+import asyncio, sys
+from pathlib import Path
+from bot import Agent, ApprovalDecidedError, Provider, SQLiteSessionManager, tool
+
+db, base_url, approval_id, who, ran = sys.argv[1:]
+
+@tool(approval=True)
+def pay() -> str:
+    "Pay."
+    with open(ran, "a") as file:
+        file.write(who + "\\n")
+    return "paid"
+
+async def main():
+    agent = Agent(
+        provider=Provider(model="scripted", api_key="key", base_url=base_url),
+        session_manager=SQLiteSessionManager(Path(db)),
+        tools=[pay],
+    )
+    await agent.pending("s")  # everything is open before the starting signal
+    print("ready", flush=True)
+    sys.stdin.readline()
+    try:
+        result = await agent.approve("s", approval_id, by=who)
+        print("ran", result.status, flush=True)
+    except ApprovalDecidedError as exc:
+        print("decided", exc.by, exc.at.isoformat(), flush=True)
+    await agent.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> SQLiteSessionManager:
+    return SQLiteSessionManager(tmp_path / "sessions.db")
+
+
+@pytest.fixture
+def make_other(make_agent: MakeAgent, tmp_path: Path) -> MakeOther:
+    """Make agents as another process would: with connections and a holder of their own."""
+
+    def made(**options: Any) -> Agent:
+        other = SQLiteSessionManager(tmp_path / "sessions.db")
+        return make_agent(session_manager=other, **options)
+
+    return made
+
+
+async def test_two_processes_that_approve_one_call_run_it_once(
+    model: ScriptedModel, manager: SQLiteSessionManager, make_agent: MakeAgent, tmp_path: Path
+) -> None:
+    @tool(approval=True)
+    def pay() -> str:
+        return "never here"
+
+    model.says(calls=[("pay", {})])
+    agent = make_agent(tools=[pay])
+    [request] = (await agent.run("pay", session_id="s")).pending
+    await agent.close()
+    model.says("thanks")
+    ran = tmp_path / "ran"
+    async with serve_model(model) as server:
+        arguments = [str(tmp_path / "sessions.db"), server.base_url, request.approval_id]
+        lines = await _race(*([*arguments, who, str(ran)] for who in ("bob", "eve")))
+    assert len(ran.read_text().splitlines()) == 1
+    winner = ran.read_text().strip()
+    told = sorted(line.split()[0] for line in lines)
+    assert told == ["decided", "ran"]
+    decided = next(line for line in lines if line.startswith("decided"))
+    assert decided.split()[1] == winner
+
+
+async def _race(*commands: list[str]) -> list[str]:
+    """Start a process a command, let all go at once, and return each one's last line."""
+    processes = [
+        await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            APPROVER,
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        for command in commands
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"ready\n"
+    answers = await asyncio.gather(*(process.communicate(b"go\n") for process in processes))
+    return [out.decode().strip() for out, _ in answers]
+
+
+async def test_a_message_to_a_session_that_another_process_runs_is_left_to_that_one(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    gate = model.pauses("", "first")
+    model.says("second")
+    agent = make_agent()
+    mine = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    theirs = await make_other().run("two", session_id="s")
+    assert theirs.status is RunStatus.HANDED_OVER
+    gate.release()
+    assert (await mine).final_text == "first"
+    resumed = await agent.resume("s")
+    assert resumed.output == "second"
+    assert roles(model.requests[-1]) == "u,a,u"
+
+
+async def test_a_decision_of_another_process_is_followed_by_the_one_that_runs(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLiteSessionManager,
+) -> None:
+    working, go, paid = asyncio.Event(), asyncio.Event(), []
+
+    async def slow() -> str:
+        working.set()
+        await go.wait()
+        return "slow"
+
+    @tool(approval=True)
+    def pay() -> str:
+        paid.append(1)
+        return "paid"
+
+    model.says(calls=[("pay", {}), ("slow", {})]).then("all done")
+    agent, other = make_agent(tools=[pay, slow]), make_other(tools=[pay, slow])
+    run = await begun(agent.run("go", session_id="s"))
+    await working.wait()
+    [request] = await other.pending("s")
+    assert (await other.approve("s", request.approval_id, by="bob")).status is (
+        RunStatus.HANDED_OVER
+    )
+    go.set()
+    assert (await run).final_text == "all done"
+    assert paid == [1]
+
+
+async def test_a_stop_by_another_process_is_found_at_the_next_save(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    assert await make_other().stop("s", by="mod")
+    gate.release()
+    assert (await run).status is RunStatus.STOPPED
+
+
+async def test_a_copy_of_a_message_recorded_by_another_process_is_a_duplicate(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    model.says("hello")
+    message = UserMessage(text="hi", source_id="discord-1")
+    await make_agent().run(message, session_id="s")
+    again = await make_other().run(message, session_id="elsewhere")
+    assert again.status is RunStatus.DUPLICATE
+
+
+async def test_what_a_dead_process_began_is_unknown_to_the_next(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLiteSessionManager,
+) -> None:
+    working = asyncio.Event()
+
+    async def slow() -> str:
+        working.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    model.says(calls=[("slow", {})]).then("I do not know what came of it")
+    agent = make_agent(tools=[slow])
+    run = await begun(agent.run("go", session_id="s"))
+    await working.wait()
+    agent.suspend()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    other = make_other(tools=[slow])
+    assert (await other.resume("s")).status is RunStatus.HANDED_OVER
+    await agent.close()
+    assert (await other.resume("s")).output == "I do not know what came of it"
+    [result] = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(result, ToolResultEvent)
+    assert result.status is ToolStatus.UNKNOWN
+    assert len(await events_of(manager, "s", ToolStartedEvent)) == 1
+    assert not await events_of(manager, "s", TurnEndedEvent)
