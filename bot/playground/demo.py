@@ -11,7 +11,7 @@ from bot import sandbox
 from bot.playground.seen import Seen
 from bot.playground.stage import BotProcess, Stage, make_stage
 from bot.sandbox import Message, Place, Sandbox, Thread
-from bot.sandbox.model import DemoModel, serve_model
+from bot.sandbox.model import Behaviour, DemoModel, serve_model
 
 PATIENCE = 10.0
 """Seconds in which what a step is about has to be seen."""
@@ -22,21 +22,21 @@ class Missed(Exception):
     """Something should have been seen and was not; the text says what."""
 
 
-async def play_demo() -> int:
+async def play_demo(model: Behaviour | None = None, *, patience: float = PATIENCE) -> int:
     """Play the conversation and print what people see; return 0 only if all of it happened."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-")))
         stage = make_stage()
         running = await stack.enter_async_context(sandbox.serve(stage.world))
-        model = await stack.enter_async_context(serve_model(DemoModel()))
+        service = await stack.enter_async_context(serve_model(model or DemoModel()))
         values = stage.settings(running, folder)
-        values |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
+        values |= {"OPENAI_BASE_URL": service.base_url, "OPENAI_MODEL": "scripted"}
         log = stack.enter_context((folder / "bot.log").open("wb"))
         bot = BotProcess(values, log=log.fileno())
         stack.push_async_callback(bot.stop, signal.SIGKILL)
         seen = Seen(stage.world)
         try:
-            await Demo(stage, running, bot, seen).play()
+            await Demo(stage, running, bot, seen, patience).play()
         except (Missed, TimeoutError, LookupError, PermissionError) as exc:
             seen.note(f"This did not happen: {exc}")
             seen.note((folder / "bot.log").read_text(errors="replace"))
@@ -48,11 +48,14 @@ async def play_demo() -> int:
 class Demo:
     """The conversation, step by step; each step says what it expects to see."""
 
-    def __init__(self, stage: Stage, running: Sandbox, bot: BotProcess, seen: Seen) -> None:
+    def __init__(
+        self, stage: Stage, running: Sandbox, bot: BotProcess, seen: Seen, patience: float
+    ) -> None:
         self._stage = stage
         self._sandbox = running
         self._bot = bot
         self._seen = seen
+        self._patience = patience
 
     async def play(self) -> None:
         """Play all steps.
@@ -77,7 +80,7 @@ class Demo:
     async def _introduction(self) -> Thread:
         text = f"{self._stage.bot.mention} my name is Alice"
         opening = await self._says(text, self._stage.general)
-        await opening.until(lambda message: message.thread is not None, PATIENCE)
+        await opening.until(lambda message: message.thread is not None, self._patience)
         thread = opening.thread
         if thread is None:
             raise Missed("no thread was opened on the first message")
@@ -90,7 +93,7 @@ class Demo:
         while not _is_final(answer):
             self._seen.writing(answer)
             before = answer.revision
-            await answer.until(lambda message: message.revision > before, PATIENCE)  # noqa: B023
+            await answer.until(lambda message: message.revision > before, self._patience)  # noqa: B023
         self._seen.message(answer)
         lengths = [len(content) for _, content in answer.edits]
         _expect(len(lengths) > 1, "the answer did not grow before people's eyes")
@@ -111,7 +114,7 @@ class Demo:
     async def _stranger(self, card: Message) -> None:
         before = card.content
         self._seen.action(self._stage.bob, "clicks Approve", card.place)
-        answer = await self._stage.bob.clicks(card, "Approve", PATIENCE)
+        answer = await self._stage.bob.clicks(card, "Approve", self._patience)
         self._seen.answer(self._stage.bob, answer)
         _expect(answer.ephemeral, "the refusal was not private")
         _expect(card.content == before, "the card has changed")
@@ -119,8 +122,8 @@ class Demo:
 
     async def _approval(self, thread: Thread, card: Message) -> None:
         self._seen.action(self._stage.mona, "clicks Approve", card.place)
-        await self._stage.mona.clicks(card, "Approve", PATIENCE)
-        await card.until(lambda message: "ended well" in message.content, PATIENCE)
+        await self._stage.mona.clicks(card, "Approve", self._patience)
+        await card.until(lambda message: "ended well" in message.content, self._patience)
         _expect(self._stage.mona.mention in card.content, "the card does not say who approved")
         self._seen.message(card)
         await self._answer(thread, card, "Posted in #announcements")
@@ -140,13 +143,13 @@ class Demo:
 
     async def _start(self) -> None:
         await self._bot.start()
-        await self._sandbox.connected(self._stage.bot, PATIENCE)
+        await self._sandbox.connected(self._stage.bot, self._patience)
 
     async def _restart(self, number: signal.Signals) -> None:
         status = await self._bot.stop(number)
         expected = 0 if number is signal.SIGTERM else -number
         _expect(status == expected, f"the bot ended with status {status} on {number.name}")
-        await self._sandbox.disconnected(self._stage.bot, PATIENCE)
+        await self._sandbox.disconnected(self._stage.bot, self._patience)
         await self._start()
         self._seen.note(f"(The bot's process was ended by {number.name}; a new one goes on.)")
 
@@ -158,7 +161,7 @@ class Demo:
     async def _answer(self, place: Place, after: Message, text: str) -> Message:
         """Return the bot's answer that says this, once it is complete."""
         answer = await self._message(place, after, text=text)
-        await answer.until(_is_final, PATIENCE)
+        await answer.until(_is_final, self._patience)
         self._seen.message(answer)
         return answer
 
@@ -177,7 +180,9 @@ class Demo:
                 and (button is None or button in _labels(each))
             ]
 
-        return matching(await place.until(lambda messages: bool(matching(messages)), PATIENCE))[0]
+        return matching(
+            await place.until(lambda messages: bool(matching(messages)), self._patience)
+        )[0]
 
 
 def _labels(message: Message) -> list[str]:

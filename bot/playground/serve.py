@@ -81,11 +81,15 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
         bot = BotProcess(values, env_file=env_file, keep=(*KEPT, *MODEL) if real else KEPT)
         stack.push_async_callback(bot.stop)
         _say(GREETING.format(page=running.page_url, model=_answers_by(settings)))
-        await _keep_running(bot, stop)
+        await keep_running(bot, stop)
 
 
-async def _keep_running(bot: BotProcess, stop: asyncio.Event) -> None:
-    """Run the bot until `stop` is set; start it again, ever less often, when it ends."""
+async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:
+    """Run the bot until `stop` is set; start it again, ever less often, when it ends.
+
+    Raises:
+        ParleyError: if it refuses its settings.
+    """
     stopping = asyncio.create_task(stop.wait())
     try:
         for attempt in itertools.count():

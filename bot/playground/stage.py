@@ -106,6 +106,11 @@ class BotProcess:
             start_new_session=True,
         )
 
+    @property
+    def pid(self) -> int:
+        """The number of the process, 0 before the first start."""
+        return self._process.pid if self._process else 0
+
     async def wait(self) -> int:
         """Return the exit status, once it has ended."""
         return await self._process.wait() if self._process else 0
