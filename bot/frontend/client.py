@@ -86,7 +86,7 @@ class ParleyClient(discord.AutoShardedClient):
             deliveries=deliveries,
             deliverer=deliverer,
             previews=previews,
-            trouble=Trouble(self, outbox),
+            trouble=Trouble(client=self, store=store, outbox=outbox),
             expiry=self._expiry.arm,
             tasks=self._showing,
         )
@@ -148,7 +148,7 @@ class ParleyClient(discord.AutoShardedClient):
     async def on_message(self, message: discord.Message) -> None:
         """Hand a message on."""
         if self._closing is None:
-            await self._inbox.hear(message)
+            await self._work.task(self._inbox.hear(message), name=f"message {message.id}")
 
     def _expired(self, session_id: str) -> None:
         self._runs.start(session_id, self.agent.resume(session_id))

@@ -51,9 +51,7 @@ class Deliverer:
         """
         delivery = known.get(shown.key) or _fresh(session_id, shown.key)
         if delivery.message_id is None and shown.key in known:
-            claimed = {each.message_id for each in known.values() if each.message_id}
-            found = await self._found(delivery, shown, claimed)
-            delivery = replace(delivery, message_id=found)
+            delivery = replace(delivery, message_id=await self._found(delivery, shown))
         if delivery.message_id is None:
             await self._send(delivery, shown)
         elif (delivery.content_hash, delivery.final) != (shown.content_hash, shown.final):
@@ -65,17 +63,30 @@ class Deliverer:
             await self._outbox.delete(delivery.channel_id, delivery.message_id)
         await self._deliveries.remove(delivery)
 
-    async def _found(self, delivery: Delivery, shown: Shown, claimed: set[int]) -> int | None:
+    async def _found(self, delivery: Delivery, shown: Shown) -> int | None:
         try:
-            return await self._outbox.find(delivery.channel_id, shown, claimed=claimed)
+            found = await self._outbox.find(delivery.channel_id, shown)
         except RefusedError:
             return None  # a place that cannot be read: better twice than never
+        for message_id in found:
+            if await self._deliveries.by_message(message_id) is None:
+                return message_id
+        return None
 
     async def _send(self, delivery: Delivery, shown: Shown) -> None:
-        nonce = nonce_of(delivery.session_id, shown.key, delivery.message_id)
         await self._deliveries.put(replace(delivery, message_id=None, final=False))
-        message_id = await self._outbox.send(delivery.channel_id, shown, nonce=nonce)
+        message_id = await self._sent(delivery, shown)
         await self._deliveries.put(_done(delivery, shown, message_id))
+
+    async def _sent(self, delivery: Delivery, shown: Shown) -> int:
+        session_id, channel_id = delivery.session_id, delivery.channel_id
+        nonce = nonce_of(session_id, shown.key, delivery.message_id)
+        try:
+            return await self._outbox.send(channel_id, shown, nonce=nonce)
+        except MessageGoneError:
+            # It was sent with this nonce a moment ago, and deleted since: Discord wants another.
+            again = nonce_of(session_id, shown.key, 0)
+            return await self._outbox.send(channel_id, shown, nonce=again)
 
     async def _edit(self, delivery: Delivery, shown: Shown) -> None:
         message_id = delivery.message_id

@@ -74,15 +74,16 @@ class Inbox:
             return
         async with self._locks[message.channel.id]:
             try:
-                answered = await self._hear(message)
+                if await self._hear(message):
+                    await self._places.mark_seen(message.channel.id, message.id)
             except (ParleyError, ValueError) as exc:
                 await self._failed(message, exc)
-                answered = False
-            if answered:
-                await self._places.mark_seen(message.channel.id, message.id)
 
     async def _hear(self, message: discord.Message) -> bool:
-        """Answer a message or say why not; return whether it was meant for the bot."""
+        """Answer a message or say why not; return whether that settles it.
+
+        What was not meant for the bot leaves no mark, nor does what could not be recorded.
+        """
         guild = message.guild.id if message.guild else None
         if not await self._people.may_talk(message.author, guild):
             return guild is None and await self._refuse_stranger(message)
@@ -94,23 +95,23 @@ class Inbox:
             await self._say(message, FORWARDED if message.message_snapshots else EMPTY)
             return True
         match self._rate.ask(message.author.id):
+            case rate.Verdict.ANSWER:
+                return await self._answer(message, reaction, text)
             case rate.Verdict.TELL:
                 await self._say(message, TOO_FAST)
-            case rate.Verdict.ANSWER:
-                await self._answer(message, reaction, text)
             case rate.Verdict.SILENT:
                 pass
         return True
 
-    async def _answer(self, message: discord.Message, reaction: Reaction, text: str) -> None:
+    async def _answer(self, message: discord.Message, reaction: Reaction, text: str) -> bool:
         if reaction is Reaction.ANSWER_HERE:
-            await self._record(message, place_of_message(message), text)
-            return
+            return await self._record(message, place_of_message(message), text)
         async with self._locks[message.id]:
             # The thread will have the message's id: what is said there waits for this.
-            await self._record(message, await self._rooms.open(message, text), text)
+            return await self._record(message, await self._rooms.open(message, text), text)
 
-    async def _record(self, message: discord.Message, place: Place, text: str) -> None:
+    async def _record(self, message: discord.Message, place: Place, text: str) -> bool:
+        """Record a message and let it be answered; return whether it is on disk."""
         files = await keep(message.attachments, self._store, limit=self._options.attachment_bytes)
         user_id, alone = user_id_of(message.author.id), place.kind is PlaceKind.DM
         name = "" if alone else speaker_name(message.author.display_name)
@@ -122,8 +123,7 @@ class Inbox:
         )
         run = self._agent.run(said, place.session_id, user_id=user_id)
         first = await self._runs.begin(place.session_id, run)
-        if isinstance(first, ErrorEvent):
-            await self._say(message, f"{first.message} (reference {first.reference})")
+        return not isinstance(first, ErrorEvent)
 
     def _text(self, message: discord.Message) -> str:
         own = {f"<@{self._client.user.id}>"} if self._client.user else set()

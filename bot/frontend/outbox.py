@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -112,11 +111,11 @@ class Outbox:
         except MessageGoneError:
             return
 
-    async def find(self, channel_id: int, shown: Shown, *, claimed: Collection[int]) -> int | None:
+    async def find(self, channel_id: int, shown: Shown) -> list[int]:
         """Look in a place for the message that shows something, when its id was lost.
 
-        What it carries tells: the `custom_id` of its buttons, else its text. Messages in
-        `claimed` show something else.
+        What it carries tells: the `custom_id` of its buttons, else its text. The likeliest
+        comes first.
         """
         after = message_of(shown.reply_to)
         history = self._place(channel_id).history(
@@ -124,13 +123,13 @@ class Outbox:
         )
         own = self._client.user.id if self._client.user else 0
         try:
-            said = [m async for m in history if m.author.id == own and m.id not in claimed]
+            said = [message async for message in history if message.author.id == own]
         except discord.DiscordException as exc:
             raise translated(exc, lacking=self._lacking(channel_id)) from exc
         wanted = marks(shown.key)
-        carrying = (m.id for m in said if wanted & _custom_ids(m))
-        saying = (m.id for m in said if m.content.strip() == shown.content.strip())
-        return next(carrying, None) or next(saying, None)
+        carrying = [each.id for each in said if wanted & _custom_ids(each)]
+        saying = [each.id for each in said if each.content.strip() == shown.content.strip()]
+        return [*reversed(carrying), *reversed(saying)]
 
     async def tell(self, channel_id: int, text: str, *, reply_to: int | None = None) -> None:
         """Say something that is not part of a conversation.

@@ -13,7 +13,7 @@ from bot.frontend.ids import user_id_of
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.refusals import RefusedError, asked
 
-REMEMBERED = 300.0  # seconds: Discord is not asked about the same person more often
+REMEMBERED = 60.0  # seconds: Discord is not asked about the same person more often
 
 
 class People:
@@ -31,8 +31,10 @@ class People:
             return True
         if application is None:
             return False
-        team = application.team.members if application.team else ()
-        return user == application.owner.id or any(user == member.id for member in team)
+        members = application.team.members if application.team else ()
+        accepted = discord.TeamMembershipState.accepted
+        team = {each.id for each in members if each.membership_state is accepted}
+        return user in team or (not team and user == application.owner.id)
 
     def actor(self, interaction: discord.Interaction) -> Actor:
         """Return who clicked or commanded; a moderator has Manage Server here."""
@@ -73,14 +75,16 @@ class People:
 
         Discord is asked: without a privileged intent the client knows no members.
         """
-        at, known = self._memberships.get(user, (0.0, ()))
-        if known and time.monotonic() - at < REMEMBERED:
-            return known
+        now = time.monotonic()
+        fresh = {u: (at, s) for u, (at, s) in self._memberships.items() if now - at < REMEMBERED}
+        self._memberships = fresh
+        if user in fresh:
+            return fresh[user][1]
         allowed = self._options.guild_ids
         guilds = [each for each in self._client.guilds if not allowed or each.id in allowed]
         found = [await self._membership(guild, user) for guild in guilds]
         speakers = [each for each in found if each is not None]
-        self._memberships[user] = (time.monotonic(), speakers)
+        self._memberships[user] = (now, speakers)
         return speakers
 
     async def _membership(self, guild: discord.Guild, user: int) -> Speaker | None:

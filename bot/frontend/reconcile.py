@@ -63,8 +63,7 @@ class Reconciler:
 
     async def caught_up(self, session_id: str) -> None:
         """Wait until the session is reconciled as far as it was woken."""
-        worker = self._workers.get(session_id)
-        if worker is not None:
+        while (worker := self._workers.get(session_id)) is not None:
             await asyncio.wait([worker])
 
     async def _work(self, session_id: str) -> None:

@@ -14,7 +14,11 @@ T = TypeVar("T")
 
 
 class DiscordError(ParleyError):
-    """Discord did not do what was asked of it."""
+    """Discord did not do what was asked of it; `code` is its number for why, 0 without one."""
+
+    def __init__(self, text: str, code: int = 0) -> None:
+        super().__init__(text)
+        self.code = code
 
 
 class MessageGoneError(DiscordError):
@@ -77,19 +81,22 @@ def translated(error: Exception, *, lacking: str = "") -> DiscordError:
         return UnavailableError(f"{type(error).__name__}: {error}")
     match error.code:
         case 10008:
-            return MessageGoneError("the message was deleted")
+            return MessageGoneError("the message was deleted", 10008)
         case 10003:
-            return PlaceGoneError("the place was deleted")
+            return PlaceGoneError("the place was deleted", 10003)
         case 40005:
-            return TooLargeError("the file is too large")
+            return TooLargeError("the file is too large", 40005)
         case code if code in _CONTENT:
-            return ContentRefusedError(_CONTENT[code])
-        case code if code == 50013 and lacking:
-            return RefusedError(f"I am missing a permission here: {lacking}")
-        case code if code in _REASONS:
-            return RefusedError(_REASONS[code])
+            return ContentRefusedError(_CONTENT[code], code)
         case code:
-            return RefusedError(f"Discord refused it (code {code}, status {error.status})")
+            return RefusedError(_reason(error, lacking), code)
+
+
+def _reason(error: discord.HTTPException, lacking: str) -> str:
+    if error.code == 50013 and lacking:
+        return f"I am missing a permission here: {lacking}"
+    known = _REASONS.get(error.code)
+    return known or f"Discord refused it (code {error.code}, status {error.status})"
 
 
 def lacking(client: discord.Client, channel_id: int) -> str:

@@ -10,7 +10,7 @@ from bot.frontend.access import Heard, Reaction, reaction_to
 from bot.frontend.ids import Place, PlaceKind
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
-from bot.frontend.refusals import DiscordError, RefusedError, asked
+from bot.frontend.refusals import DiscordError, RefusedError, UnavailableError, asked
 from bot.frontend.text import thread_name
 from bot.sessions import SessionStore
 from bot.sessions.marks import MarkStore
@@ -71,14 +71,13 @@ class Rooms:
         """Open a thread on a message; a thread's id is its first message's."""
         place = Place(PlaceKind.THREAD, message.id)
         try:
-            await message.create_thread(name=thread_name(text))
-        except discord.HTTPException as exc:
-            if exc.code == EXISTS:
-                return place
-            if exc.status < 500:
+            await asked(lambda: message.create_thread(name=thread_name(text)))
+        except UnavailableError:
+            return place if await self._exists(message.id) else None
+        except RefusedError as exc:
+            if exc.code != EXISTS:
                 await self._no_thread(message, exc)
                 return None
-            return place if await self._exists(message.id) else None
         return place
 
     async def _exists(self, thread: int) -> bool:
@@ -89,7 +88,7 @@ class Rooms:
             return False
         return True
 
-    async def _no_thread(self, message: discord.Message, why: discord.HTTPException) -> None:
+    async def _no_thread(self, message: discord.Message, why: RefusedError) -> None:
         channel = message.channel.id
         logger.warning("no thread could be opened in channel %s: %s", channel, why)
         if await self._marks.once(f"no-thread-{channel}"):

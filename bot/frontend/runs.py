@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import aclosing
 
 from bot.agent.closing import answers
@@ -10,6 +11,7 @@ from bot.agent.run import AgentRun
 from bot.events import (
     AssistantMessageEvent,
     DoneEvent,
+    ErrorEvent,
     Event,
     RateLimitEvent,
     RecordedEvent,
@@ -22,9 +24,12 @@ from bot.frontend.ids import place_of
 from bot.frontend.outbox import Outbox
 from bot.frontend.preview import Preview, Previews, Subject
 from bot.frontend.reconcile import Reconciler
+from bot.frontend.refusals import DiscordError
 from bot.frontend.tasks import Tasks
 from bot.frontend.typing_sign import TypingSign
 from bot.sessions import SessionStore
+
+logger = logging.getLogger(__name__)
 
 ELSEWHERE = {RunStatus.DUPLICATE, RunStatus.HANDED_OVER}
 
@@ -90,7 +95,9 @@ class Runs:
             raise ValueError(f"{session_id!r} is not a place in Discord")
         return _Follower(
             session_id,
+            place.channel_id,
             store=self._store,
+            outbox=self._outbox,
             previews=self._previews,
             reconciler=self._reconciler,
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
@@ -103,13 +110,17 @@ class _Follower:
     def __init__(
         self,
         session_id: str,
+        channel_id: int,
         *,
         store: SessionStore,
+        outbox: Outbox,
         previews: Previews,
         reconciler: Reconciler,
         sign: TypingSign,
     ) -> None:
         self._session_id = session_id
+        self._channel_id = channel_id
+        self._outbox = outbox
         self._store = store
         self._previews = previews
         self._reconciler = reconciler
@@ -127,6 +138,8 @@ class _Follower:
                 await self._show_typing()
             case RecordedEvent():
                 self._see_recorded(event)
+            case ErrorEvent(turn_id=""):
+                await self._tell(event)
             case DoneEvent() if event.status not in ELSEWHERE:
                 self._reconciler.wake(self._session_id)
             case _:
@@ -143,6 +156,14 @@ class _Follower:
             self._sign.on()
         self._reconciler.wake(self._session_id)
 
+    async def _tell(self, error: ErrorEvent) -> None:
+        """Tell of a failure that is not in the log, since the log could not be written."""
+        text = f"{error.message} (reference {error.reference})"
+        try:
+            await self._outbox.tell(self._channel_id, text)
+        except DiscordError as exc:
+            logger.warning("a failure in %s could not be told: %s", self._session_id, exc)
+
     async def _show_typing(self) -> None:
         session = await self._store.get(self._session_id)
         if session is not None and not session.waits:
@@ -152,6 +173,8 @@ class _Follower:
         """Return the preview of what the model writes now."""
         if self._preview is None or self._preview.subject.turn_id != turn_id:
             subject = await self._subject(turn_id)
+            # Earlier turns may have been answered without being streamed: they are shown first.
+            self._reconciler.wake(self._session_id)
             self._preview = await self._previews.of(
                 subject, after=lambda: self._reconciler.caught_up(self._session_id)
             )

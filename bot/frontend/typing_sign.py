@@ -28,6 +28,7 @@ class TypingSign:
         """Show it no longer; Discord lets it run out."""
         if self._task is not None:
             self._task.cancel()
+            self._task = None
 
     async def _keep(self) -> None:
         while True:

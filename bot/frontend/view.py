@@ -151,9 +151,7 @@ class _Stretch:
 
     def _wait_notice(self, name: str, turn: _Turn, waiting: _Turn) -> Shown:
         tools = sorted({code(self._requests[each].tool) for each in waiting.pending})
-        text = (
-            f"This waits for a decision on {', '.join(tools)}; your message is answered after it."
-        )
+        text = f"This waits for a decision on {', '.join(tools[:5])}; I answer you after it."
         return Shown(key=Key(name, "wait", Purpose.NOTICE), content=text, reply_to=turn.source_id)
 
     def _expiries(self) -> Iterator[datetime]:

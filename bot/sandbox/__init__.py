@@ -4,18 +4,18 @@ It is stricter than the real one where the reference leaves room, so that a clie
 here works there. It does not protect a world from those who can reach the loopback address.
 """
 
-from .answers import Answer
-from .channels import Channel, DirectChannel, Place, Thread
-from .clock import Clock, ManualClock, SystemClock
-from .errors import DiscordError, Refusal
-from .guilds import Guild, Member, Overwrite, Role
-from .messages import Attachment, Flags, Kind, Message, Ping
-from .people import Person
-from .permissions import Permissions
-from .server import Sandbox, serve
-from .users import Bot, Intents, User
-from .webhooks import Webhook
-from .world import LoggedRequest, World
+from bot.sandbox.answers import Answer
+from bot.sandbox.channels import Channel, DirectChannel, Place, Thread
+from bot.sandbox.clock import Clock, ManualClock, SystemClock
+from bot.sandbox.errors import DiscordError, Refusal
+from bot.sandbox.guilds import Guild, Member, Overwrite, Role
+from bot.sandbox.messages import Attachment, Flags, Kind, Message, Ping
+from bot.sandbox.people import Person
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.server import Sandbox, serve
+from bot.sandbox.users import Bot, Intents, User
+from bot.sandbox.webhooks import Webhook
+from bot.sandbox.world import LoggedRequest, World
 
 __all__ = [
     "Answer",

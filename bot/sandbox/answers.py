@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from .errors import Json
-from .interactions import Interaction, Response
-from .messages import Message
+from bot.sandbox.errors import Json
+from bot.sandbox.interactions import Interaction, Response
+from bot.sandbox.messages import Message
 
 
 class Answer:

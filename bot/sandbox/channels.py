@@ -6,14 +6,14 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from . import permissions
-from .messages import Message
-from .permissions import Permissions
-from .users import Bot, User
+from bot.sandbox import permissions
+from bot.sandbox.messages import Message
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.users import Bot, User
 
 if TYPE_CHECKING:
-    from .guilds import Guild, Overwrite, Role
-    from .world import World
+    from bot.sandbox.guilds import Guild, Overwrite, Role
+    from bot.sandbox.world import World
 
 DUMPED = 20
 
@@ -62,8 +62,9 @@ class Place:
 
     def find(self, message_id: int) -> Message | None:
         """Return the standing message with this id."""
-        found = (each for each in self.history if each.id == message_id and not each.deleted)
-        return next(found, None)
+        found = (each for each in reversed(self.history) if each.id == message_id)
+        message = next(found, None)
+        return None if message is None or message.deleted else message
 
     def next_message_from(self, author: User, timeout: float = 5.0) -> Coroutine[Any, Any, Message]:
         """Return the author's first message that no earlier call returned.

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import interaction_payloads, message_payloads, payloads
-from .channels import Place
-from .drafts import Upload
-from .errors import Json
-from .posting import stored
-from .typing_commands import Typed
-from .users import User
+from bot.sandbox import interaction_payloads, message_payloads, payloads
+from bot.sandbox.channels import Place
+from bot.sandbox.drafts import Upload
+from bot.sandbox.errors import Json
+from bot.sandbox.posting import stored
+from bot.sandbox.typing_commands import Typed
+from bot.sandbox.users import User
 
 if TYPE_CHECKING:
-    from .guilds import Role
+    from bot.sandbox.guilds import Role
 
 STRING, INTEGER, BOOLEAN, USER, CHANNEL, ROLE, MENTIONABLE, NUMBER, ATTACHMENT = range(3, 12)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .errors import Json, Refusal
-from .forms import Form
-from .users import Bot
+from bot.sandbox.errors import Json, Refusal
+from bot.sandbox.forms import Form
+from bot.sandbox.users import Bot
 
 CHAT_INPUT, USER, MESSAGE = 1, 2, 3
 SUBCOMMAND, GROUP = 1, 2

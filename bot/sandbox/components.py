@@ -1,10 +1,10 @@
 """What the sandbox demands of components and embeds (reference, "Component Reference")."""
 
-from .errors import Json
-from .forms import Form
-from .messages import Flags
+from bot.sandbox.errors import Json
+from bot.sandbox.forms import Form
+from bot.sandbox.messages import BUTTON, Flags
 
-ROW, BUTTON, TEXT_DISPLAY = 1, 2, 10
+ROW, TEXT_DISPLAY = 1, 10
 SELECTS = {3, 5, 6, 7, 8}
 LINK, PREMIUM = 5, 6
 SCHEMES = ("http://", "https://", "discord://")

@@ -11,13 +11,13 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .errors import Json
-from .users import Bot, Intents, User
+from bot.sandbox.errors import Json
+from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
-    from .channels import Place, Thread
-    from .guilds import Guild
-    from .world import World
+    from bot.sandbox.channels import Place, Thread
+    from bot.sandbox.guilds import Guild
+    from bot.sandbox.world import World
 
 SHARD_SHIFT = 22  # the reference, "Sharding": (guild_id >> 22) % num_shards
 

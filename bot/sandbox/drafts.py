@@ -6,11 +6,11 @@ import mimetypes
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .components import checked_components, checked_embeds
-from .errors import Json, Refusal
-from .forms import Form
-from .mentions import Allowed
-from .messages import NO_FLAGS, Flags
+from bot.sandbox.components import checked_components, checked_embeds
+from bot.sandbox.errors import Json, Refusal
+from bot.sandbox.forms import Form
+from bot.sandbox.mentions import Allowed
+from bot.sandbox.messages import NO_FLAGS, Flags
 
 File = tuple[str, bytes]
 MOST_CONTENT = 2000  # code points: what len() counts

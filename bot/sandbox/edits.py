@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from . import mentions
-from .channels import Place, Thread
-from .drafts import Draft
-from .errors import Json, Refusal
-from .messages import Attachment, Flags, Message
-from .permissions import Permissions
-from .posting import stored, tell
-from .users import Intents, User
+from bot.sandbox import mentions
+from bot.sandbox.channels import Place, Thread
+from bot.sandbox.drafts import Draft
+from bot.sandbox.errors import Json, Refusal
+from bot.sandbox.messages import Attachment, Flags, Message
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.posting import stored, tell
+from bot.sandbox.users import Intents, User
 
 # How many is not documented; the error exists for messages older than an hour.
 OLD, OLD_EDITS = timedelta(hours=1), 5

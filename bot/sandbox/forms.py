@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from .errors import Json, Refusal
+from bot.sandbox.errors import Json, Refusal
 
 Path = tuple[str | int, ...]
 T = TypeVar("T")

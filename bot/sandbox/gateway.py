@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
 
-from . import payloads
-from .dispatch import Session
-from .errors import Json
-from .gateway_protocol import (
+from bot.sandbox import payloads
+from bot.sandbox.dispatch import Session
+from bot.sandbox.errors import Json
+from bot.sandbox.gateway_protocol import (
     Close,
     Closing,
     Op,
@@ -22,11 +22,11 @@ from .gateway_protocol import (
     members_asked_for,
     shard_of,
 )
-from .users import Bot, Intents
+from bot.sandbox.users import Bot, Intents
 
 if TYPE_CHECKING:
-    from .guilds import Guild
-    from .world import World
+    from bot.sandbox.guilds import Guild
+    from bot.sandbox.world import World
 
 HEARTBEAT_MS = 41_250
 MOST_IN_CHUNK = 1000

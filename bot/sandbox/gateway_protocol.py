@@ -6,12 +6,12 @@ import json
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from . import payloads
-from .errors import Json
-from .users import EVERY_INTENT_BIT, PRIVILEGED, Bot, Intents
+from bot.sandbox import payloads
+from bot.sandbox.errors import Json
+from bot.sandbox.users import EVERY_INTENT_BIT, PRIVILEGED, Bot, Intents
 
 if TYPE_CHECKING:
-    from .guilds import Guild
+    from bot.sandbox.guilds import Guild
 
 
 class Op(IntEnum):

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from . import payloads, permissions
-from .channels import Channel, Thread
-from .permissions import Permissions
-from .users import Bot, Intents, User
+from bot.sandbox import payloads, permissions
+from bot.sandbox.channels import Channel, Thread
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
-    from .world import World
+    from bot.sandbox.world import World
 
 
 @dataclass(eq=False)
@@ -90,6 +90,20 @@ class Guild:
         )
         return channel
 
+    def permits(
+        self,
+        whom: Role | User,
+        *,
+        in_: Channel,
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+    ) -> None:
+        """Set what a channel allows and denies to a role or member, and tell the bots."""
+        in_.overwrites[whom] = Overwrite.of(allow, deny)
+        self.world.hub.in_place(
+            in_, "CHANNEL_UPDATE", lambda _: payloads.place(in_), Intents.GUILDS
+        )
+
     def role(
         self, name: str, *, permissions: Iterable[str] = (), mentionable: bool = False
     ) -> Role:
@@ -117,14 +131,22 @@ class Guild:
         nick: str | None = None,
     ) -> Member:
         """Let someone in; permissions come as a role of their own, as an invited bot's do."""
+        if user.id in self.members:
+            raise ValueError(f"{user.name} is in {self.name} already; see grant")
         member = Member(user, self.world.clock.now(), list(roles), nick)
-        granted = Permissions.of(permissions)
-        if granted:
-            bot = user if isinstance(user, Bot) else None
-            member.roles.append(self._add_role(user.name, granted, bot))
+        member.roles += self._own_role(user, Permissions.of(permissions))
         self.members[user.id] = member
         self._welcome(member)
         return member
+
+    def grant(self, user: User, *permissions: str) -> None:
+        """Give a member permissions, as a role of its own."""
+        self.members[user.id].roles += self._own_role(user, Permissions.of(permissions))
+        self._changed(user)
+
+    def _own_role(self, user: User, granted: Permissions) -> list[Role]:
+        bot = user if isinstance(user, Bot) else None
+        return [self._add_role(user.name, granted, bot)] if granted else []
 
     def _welcome(self, member: Member) -> None:
         if isinstance(member.user, Bot):

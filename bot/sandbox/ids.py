@@ -1,6 +1,6 @@
 """Snowflakes: ids that carry their time and only grow."""
 
-from .clock import Clock
+from bot.sandbox.clock import Clock
 
 # Discord's reference, "Snowflakes": milliseconds since the first second of 2015, shifted by 22.
 EPOCH_MS = 1_420_070_400_000

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import message_payloads, payloads
-from .channels import Place
-from .drafts import UPLOAD_LIMIT
-from .errors import Json
-from .users import User
+from bot.sandbox import message_payloads, payloads
+from bot.sandbox.channels import Place
+from bot.sandbox.drafts import UPLOAD_LIMIT
+from bot.sandbox.errors import Json
+from bot.sandbox.users import User
 
 if TYPE_CHECKING:
-    from .guilds import Guild
-    from .interactions import Interaction
+    from bot.sandbox.guilds import Guild
+    from bot.sandbox.interactions import Interaction
 
 
 def interaction(each: Interaction) -> Json:

@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from . import interaction_payloads
-from .channels import Place
-from .errors import Json, Refusal
-from .messages import Message
-from .users import Bot
+from bot.sandbox import interaction_payloads
+from bot.sandbox.channels import Place
+from bot.sandbox.errors import Json, Refusal
+from bot.sandbox.messages import Message
+from bot.sandbox.users import Bot
 
 if TYPE_CHECKING:
-    from .people import Person
-    from .world import World
+    from bot.sandbox.people import Person
+    from bot.sandbox.world import World
 
 TOKEN_LIFE = timedelta(minutes=15)
 

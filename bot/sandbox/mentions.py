@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .forms import Form
-from .messages import Message, Ping
-from .permissions import Permissions
-from .users import User
+from bot.sandbox.forms import Form
+from bot.sandbox.messages import Message, Ping
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.users import User
 
 if TYPE_CHECKING:
-    from .guilds import Role
+    from bot.sandbox.guilds import Role
 
 USER = re.compile(r"<@!?(\d+)>")
 ROLE = re.compile(r"<@&(\d+)>")

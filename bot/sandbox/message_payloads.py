@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from . import payloads
-from .channels import Place
-from .errors import Json
-from .messages import Attachment, Flags, Message
-from .users import Bot
+from bot.sandbox import payloads
+from bot.sandbox.channels import Place
+from bot.sandbox.errors import Json
+from bot.sandbox.messages import Attachment, Flags, Message
+from bot.sandbox.users import Bot
 
 if TYPE_CHECKING:
-    from .dispatch import Session
+    from bot.sandbox.dispatch import Session
 
 HIDDEN: Json = {"content": "", "attachments": [], "embeds": [], "components": []}
 

@@ -8,14 +8,17 @@ from datetime import datetime
 from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Any
 
-from .errors import Json
+from bot.sandbox.errors import Json
 
 if TYPE_CHECKING:
-    from .channels import Place, Thread
-    from .guilds import Role
-    from .interactions import Interaction
-    from .users import User
-    from .world import World
+    from bot.sandbox.channels import Place, Thread
+    from bot.sandbox.guilds import Role
+    from bot.sandbox.interactions import Interaction
+    from bot.sandbox.users import User
+    from bot.sandbox.world import World
+
+
+BUTTON = 2  # a component's type
 
 
 class Kind(IntEnum):
@@ -75,6 +78,11 @@ class Ping:
     message: Message
     who: User | Role | str
     at: datetime
+
+    @property
+    def by(self) -> User:
+        """Who wrote the message."""
+        return self.message.author
 
 
 @dataclass(eq=False, repr=False)
@@ -142,7 +150,8 @@ class Message:
             LookupError: There is none, or it is switched off.
         """
         for button in self.buttons:
-            if wanted in (button.get("label"), button.get("custom_id")) and "url" not in button:
+            named = wanted in (button.get("label"), button.get("custom_id"))
+            if named and button["type"] == BUTTON and "url" not in button:
                 if button.get("disabled"):
                     raise LookupError(f"{wanted!r} is switched off")
                 return button

@@ -16,12 +16,12 @@ from typing import Any
 
 from aiohttp import web
 
-from . import typed_text, views
-from .answers import Answer
-from .channels import Place
-from .messages import Message
-from .people import Person
-from .world import World
+from bot.sandbox import typed_text, views
+from bot.sandbox.answers import Answer
+from bot.sandbox.channels import Place
+from bot.sandbox.messages import Message
+from bot.sandbox.people import Person
+from bot.sandbox.world import World
 
 FILES = Path(__file__).parent / "page"
 KINDS = {"app.js": "text/javascript", "style.css": "text/css"}
@@ -29,7 +29,7 @@ TOKEN_HEADER = "X-Sandbox-Token"  # noqa: S105 - a header's name
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 Served = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -105,7 +105,7 @@ class Page:
         return response
 
     def _person(self, number: object) -> Person:
-        people = [each for each in self._world.persons if not each.is_bot]
+        people = views.people(self._world)
         return next((each for each in people if str(each.id) == str(number)), people[0])
 
     def _place(self, number: object) -> Place:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from .channels import Channel, DirectChannel, Place, Thread
-from .errors import Json
-from .users import Bot, Intents, User
+from bot.sandbox.channels import Channel, DirectChannel, Place, Thread
+from bot.sandbox.errors import Json
+from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
-    from .dispatch import Session
-    from .guilds import Guild, Member, Role
+    from bot.sandbox.dispatch import Session
+    from bot.sandbox.guilds import Guild, Member, Role
 
 # In the application's flags: Message Content and Guild Members for a small bot.
 GATEWAY_FLAGS = {Intents.MESSAGE_CONTENT: 1 << 19, Intents.GUILD_MEMBERS: 1 << 15}

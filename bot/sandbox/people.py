@@ -6,17 +6,17 @@ from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from . import command_options, edits, posting, reactions, threads, typing_commands
-from .answers import Answer, answer_to
-from .drafts import File, read_draft, written
-from .errors import DiscordError, Refusal
-from .interactions import Interaction, InteractionKind
-from .messages import Message
-from .permissions import Permissions
-from .users import Bot, User
+from bot.sandbox import command_options, edits, posting, reactions, threads, typing_commands
+from bot.sandbox.answers import Answer, answer_to
+from bot.sandbox.drafts import File, read_draft, written
+from bot.sandbox.errors import DiscordError, Refusal
+from bot.sandbox.interactions import Interaction, InteractionKind
+from bot.sandbox.messages import Message
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.users import Bot, User
 
 if TYPE_CHECKING:
-    from .channels import Channel, DirectChannel, Place, Thread
+    from bot.sandbox.channels import Channel, DirectChannel, Place, Thread
 
 FORBIDDEN = {
     refusal.value[1]

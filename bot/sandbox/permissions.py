@@ -7,9 +7,9 @@ from enum import IntFlag
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .channels import Channel
-    from .guilds import Guild, Overwrite, Role
-    from .users import User
+    from bot.sandbox.channels import Channel
+    from bot.sandbox.guilds import Guild, Overwrite, Role
+    from bot.sandbox.users import User
 
 
 class Permissions(IntFlag):

@@ -1,21 +1,21 @@
-"""What happens when someone posts, edits or deletes, whoever it is."""
+"""What happens when someone posts, whoever it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import mentions, message_payloads
-from .channels import DirectChannel, Place, Thread
-from .drafts import Draft, ReplyTo, Upload
-from .errors import Refusal
-from .messages import Attachment, Flags, Kind, Message, Reference
-from .permissions import Permissions
-from .threads import join_thread, set_archived, thread_changed
-from .users import Bot, Intents, User
+from bot.sandbox import mentions, message_payloads
+from bot.sandbox.channels import DirectChannel, Place, Thread
+from bot.sandbox.drafts import Draft, ReplyTo, Upload
+from bot.sandbox.errors import Refusal
+from bot.sandbox.messages import Attachment, Flags, Kind, Message, Reference
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.threads import join_thread, set_archived, thread_changed
+from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
-    from .interactions import Interaction
+    from bot.sandbox.interactions import Interaction
 
 
 @dataclass(frozen=True)

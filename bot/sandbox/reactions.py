@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from . import payloads
-from .channels import Place
-from .edits import changed, refuse_archived
-from .errors import Json, Refusal
-from .messages import Message
-from .permissions import Permissions
-from .posting import require
-from .users import Intents, User
+from bot.sandbox import payloads
+from bot.sandbox.channels import Place
+from bot.sandbox.edits import changed, refuse_archived
+from bot.sandbox.errors import Json, Refusal
+from bot.sandbox.messages import Message
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.posting import require
+from bot.sandbox.users import Intents, User
 
 MOST_PINS = 50
 

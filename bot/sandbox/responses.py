@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from . import edits, posting
-from .drafts import Draft, ReplyTo, Upload, read_draft
-from .errors import Json
-from .forms import Form
-from .interactions import Interaction, InteractionKind, Response
-from .messages import Flags, Kind, Message
+from bot.sandbox import edits, posting
+from bot.sandbox.drafts import Draft, ReplyTo, Upload, read_draft
+from bot.sandbox.errors import Json
+from bot.sandbox.forms import Form
+from bot.sandbox.interactions import Interaction, InteractionKind, Response
+from bot.sandbox.messages import Flags, Kind, Message
 
 MOST_CHOICES = 25
 OF_COMPONENTS = {Response.DEFERRED_UPDATE, Response.UPDATE}

@@ -13,13 +13,13 @@ from typing import Any
 
 from aiohttp import web
 
-from . import rest
-from .dispatch import Session
-from .gateway import Connection
-from .gateway_protocol import Close
-from .page_server import Page
-from .users import Bot
-from .world import World
+from bot.sandbox import rest
+from bot.sandbox.dispatch import Session
+from bot.sandbox.gateway import Connection
+from bot.sandbox.gateway_protocol import Close
+from bot.sandbox.page_server import Page
+from bot.sandbox.users import Bot
+from bot.sandbox.world import World
 
 HOST = "127.0.0.1"
 LARGEST_BODY = 64 * 1024 * 1024  # above the limit for uploads, which is refused in its own words

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import payloads
-from .channels import Channel, Place, Thread
-from .errors import Refusal
-from .messages import Flags, Kind, Message, Reference
-from .permissions import Permissions
-from .users import Bot, Intents, User
+from bot.sandbox import payloads
+from bot.sandbox.channels import Channel, Place, Thread
+from bot.sandbox.errors import Refusal
+from bot.sandbox.messages import Flags, Kind, Message, Reference
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.users import Bot, Intents, User
 
 
 def may_open(place: Place, user: User, *, private: bool) -> Channel:
@@ -67,7 +67,9 @@ def _opened(thread: Thread, minutes: int) -> None:
 def _system(
     place: Place, kind: Kind, content: str, reference: Reference | None, author: User
 ) -> Message:
-    from .posting import publish  # posting needs this module, for threads that it opens again
+    from bot.sandbox.posting import (
+        publish,  # posting needs this module, for threads that it opens again
+    )
 
     world = place.world
     message = Message(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from . import command_options as kinds
-from . import typing_commands
-from .channels import Place
-from .errors import Json
-from .people import Person
+from bot.sandbox import command_options as kinds
+from bot.sandbox import typing_commands
+from bot.sandbox.channels import Place
+from bot.sandbox.errors import Json
+from bot.sandbox.people import Person
 
 OPTION = re.compile(r'([-_\w]+):(?:"([^"]*)"|(\S*))')
 YES = {"true", "yes", "on", "1"}

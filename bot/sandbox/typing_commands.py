@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .channels import Place
-from .commands import CHAT_INPUT, GROUP, SUBCOMMAND
-from .errors import Json
-from .permissions import Permissions
-from .users import Bot
+from bot.sandbox.channels import Place
+from bot.sandbox.commands import CHAT_INPUT, GROUP, SUBCOMMAND
+from bot.sandbox.errors import Json
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.users import Bot
 
 if TYPE_CHECKING:
-    from .people import Person
+    from bot.sandbox.people import Person
 
 
 @dataclass

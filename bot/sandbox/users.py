@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from enum import IntFlag
 from typing import TYPE_CHECKING
 
-from .errors import Json
+from bot.sandbox.errors import Json
 
 if TYPE_CHECKING:
-    from .messages import Message
-    from .world import World
+    from bot.sandbox.messages import Message
+    from bot.sandbox.world import World
 
 
 class Intents(IntFlag):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import payloads, typing_commands
-from .channels import Place
-from .errors import Json
-from .message_payloads import file_payload
-from .messages import Message
-from .people import Person
-from .users import Bot, User
-from .world import World
+from bot.sandbox import payloads, typing_commands
+from bot.sandbox.channels import Place
+from bot.sandbox.errors import Json
+from bot.sandbox.message_payloads import file_payload
+from bot.sandbox.messages import Message
+from bot.sandbox.people import Person
+from bot.sandbox.users import Bot, User
+from bot.sandbox.world import World
 
 TYPING_SECONDS = 10  # how long "is typing" is shown after one request
 
@@ -19,10 +19,17 @@ TYPING_SECONDS = 10  # how long "is typing" is shown after one request
 def everything(world: World, person: Person, place: Place | None) -> Json:
     """Return the people to choose from, the places that one sees, and what is in one place."""
     return {
-        "people": [_account(each) for each in world.persons if not each.is_bot],
+        "people": [_account(each) for each in people(world)],
         "places": [_place(each) for each in world.places.values() if each.seen_by(person)],
         "inside": _inside(world, person, place) if place and place.seen_by(person) else None,
     }
+
+
+def people(world: World) -> list[Person]:
+    """Return whom a visitor can be: first those who own nothing, as most people do."""
+    owners = {each.owner for each in world.guilds} | {world.developer}
+    found = [each for each in world.persons if not each.is_bot]
+    return sorted(found, key=lambda each: each in owners)
 
 
 def _account(user: User) -> Json:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from . import posting
-from .drafts import File, written
-from .messages import Message
-from .users import WebhookAuthor
+from bot.sandbox import posting
+from bot.sandbox.drafts import File, written
+from bot.sandbox.messages import Message
+from bot.sandbox.users import WebhookAuthor
 
 if TYPE_CHECKING:
-    from .channels import Channel
-    from .world import World
+    from bot.sandbox.channels import Channel
+    from bot.sandbox.world import World
 
 
 class Webhook:

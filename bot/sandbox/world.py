@@ -6,20 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .channels import DirectChannel
-from .clock import Clock, SystemClock
-from .dispatch import Hub
-from .guilds import Guild
-from .ids import Snowflakes
-from .people import Person
-from .pulse import Pulse
-from .users import PRIVILEGED, Bot, User
-from .webhooks import Webhook
+from bot.sandbox.channels import DirectChannel
+from bot.sandbox.clock import Clock, SystemClock
+from bot.sandbox.dispatch import Hub
+from bot.sandbox.guilds import Guild
+from bot.sandbox.ids import Snowflakes
+from bot.sandbox.people import Person
+from bot.sandbox.pulse import Pulse
+from bot.sandbox.users import PRIVILEGED, Bot, User
+from bot.sandbox.webhooks import Webhook
 
 if TYPE_CHECKING:
-    from .channels import Channel, Place
-    from .interactions import Interaction
-    from .messages import Attachment, Ping
+    from bot.sandbox.channels import Channel, Place
+    from bot.sandbox.interactions import Interaction
+    from bot.sandbox.messages import Attachment, Ping
 
 EVERY_PRIVILEGED = [str(each.name) for each in PRIVILEGED]
 ACK_TIMEOUT = 3.0  # seconds to acknowledge an interaction

@@ -149,6 +149,14 @@ class Session:
         if state is not None:
             self._stored_state = state
 
+    def mend_state(self) -> None:
+        """Put back what was stored in place of values that are no longer JSON.
+
+        Raises:
+            StateError: naming the first of them, after all were put back.
+        """
+        self._state.mend(self._stored_state)
+
     def adopt(self, stored: Session) -> None:
         """Become what a store holds, in place; of the state, keep what was changed here since."""
         if stored is self:

@@ -20,6 +20,7 @@ from bot import (
 )
 from bot.providers import RetryPolicy
 from bot.sandbox.model import ScriptedModel, serve_model
+from tests.sessions.third_party import DictManager, ObjectManager
 
 MakeAgent = Callable[..., Agent]
 
@@ -29,11 +30,13 @@ def model() -> ScriptedModel:
     return ScriptedModel()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=[InMemorySessionManager, SQLiteSessionManager, DictManager, ObjectManager])
 def manager(request: pytest.FixtureRequest, tmp_path: Path) -> SessionManager:
-    if request.param == "memory":
-        return InMemorySessionManager()
-    return SQLiteSessionManager(tmp_path / "sessions.db")
+    """Every kind of session manager: ours, and two of somebody else's."""
+    if request.param is SQLiteSessionManager:
+        return SQLiteSessionManager(tmp_path / "sessions.db")
+    made: SessionManager = request.param()
+    return made
 
 
 @pytest.fixture
@@ -49,7 +52,8 @@ async def make_agent(model: ScriptedModel, manager: SessionManager) -> AsyncIter
                 base_url=server.base_url,
                 retry=RetryPolicy(first_delay=0.001, max_delay=0.01),
             )
-            agent = Agent(provider=provider, **({"session_manager": manager} | options))
+            defaults: dict[str, Any] = {"provider": provider, "session_manager": manager}
+            agent = Agent(**(defaults | options))
             stack.push_async_callback(agent.close)
             return agent
 

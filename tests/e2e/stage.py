@@ -30,6 +30,7 @@ class Tools:
     """The tools of the tests, and a note of what they did."""
 
     done: list[str] = field(default_factory=list)
+    may_finish: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def all(self) -> Sequence[Tool]:
@@ -45,7 +46,14 @@ class Tools:
             self.done.append("read the clock")
             return "noon"
 
-        return delete_file, read_clock
+        @tool(approval=True)
+        async def long_job(name: str) -> str:
+            """Do something that takes its time."""
+            await self.may_finish.wait()
+            self.done.append(f"did {name}")
+            return "done"
+
+        return delete_file, read_clock, long_job
 
 
 @dataclass(kw_only=True)
@@ -72,6 +80,7 @@ class Stage:
     tools: Tools
     options: FrontendOptions
     approval_ttl: timedelta = timedelta(hours=1)
+    max_model_calls: int = 100
 
     @asynccontextmanager
     async def running(self, **options: Any) -> AsyncIterator[ParleyClient]:
@@ -109,6 +118,7 @@ class Stage:
                 tools=[*self.tools.all, announce_tool(client)],
                 may_decide=lambda request, actor: may_decide(options, actor),
                 approval_ttl=self.approval_ttl,
+                max_model_calls=self.max_model_calls,
             )
 
         return ParleyClient(

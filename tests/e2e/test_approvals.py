@@ -75,6 +75,21 @@ async def test_one_of_several_requests_is_chosen_by_completion(stage: Stage) -> 
     assert stage.tools.done == ["deleted other.txt"]
 
 
+async def test_a_decision_counts_while_another_call_runs(stage: Stage) -> None:
+    stage.model.says(calls=[("long_job", {"name": "a"}), DELETE]).then("Both done.")
+    async with stage.running():
+        await stage.alice.says("do both", in_=stage.desk)
+        job = await stage.says(stage.desk, "long_job")
+        card = await stage.says(stage.desk, "delete_file")
+        await stage.mod.clicks(job, "Approve")
+        await job.until(lambda message: "It runs now." in message.content)
+        await stage.mod.clicks(card, "Approve")
+        await card.until(lambda message: "Approved by" in message.content)
+        stage.tools.may_finish.set()
+        await stage.says(stage.desk, "Both done.")
+    assert sorted(stage.tools.done) == ["deleted old.txt", "did a"]
+
+
 async def test_two_clicks_are_one_execution(stage: Stage) -> None:
     stage.model.says(calls=[DELETE]).then("It is gone.")
     async with stage.running():

@@ -215,6 +215,15 @@ async def test_a_file_that_is_too_large_is_named(stage: Stage) -> None:
     assert "[The file notes.txt is too large" in stage.asked[0][0][1]
 
 
+async def test_a_file_that_cannot_be_read_is_named(stage: Stage) -> None:
+    stage.model.says("Lost.")
+    async with stage.running():
+        await stage.alice.says("read", in_=stage.desk, attachments=[("notes.txt", b"buy milk")])
+        stage.world.files.clear()
+        await stage.says(stage.desk, "Lost.")
+    assert "[The file notes.txt could not be read.]" in stage.asked[0][0][1]
+
+
 async def test_the_commands_are_told_to_discord_only_once(stage: Stage) -> None:
     for _ in range(2):
         async with stage.running():

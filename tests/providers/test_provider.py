@@ -259,7 +259,7 @@ async def test_a_slow_answer_has_no_total_limit(make: Make, service: ScriptedMod
 
 async def test_leaving_early_closes_the_request(provider: Provider, service: ScriptedModel) -> None:
     gate = service.pauses("some ", "more")
-    async with aclosing(provider.stream(HELLO)) as events:  # type: ignore[type-var]
+    async with aclosing(provider.stream(HELLO)) as events:
         async for _ in events:
             await gate.reached.wait()
             break
@@ -452,4 +452,4 @@ Provider(model="m", base_url="http://127.0.0.1:1/v1")
 heavy = {"openai", "pydantic", "httpx", "httpx2"} & set(sys.modules)
 sys.exit(f"imported: {heavy}" if heavy else 0)
 """
-    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own code
+    subprocess.run([sys.executable, "-c", code], check=True)

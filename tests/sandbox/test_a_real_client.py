@@ -156,7 +156,7 @@ async def test_typing_reactions_and_pins_go_both_ways(home: Home, sandbox: Sandb
         await mine.remove_reaction("👍", discord.Object(home.bot.id))
         assert shown.reactions["👍"] == [home.alice]
 
-        home.guild.join(home.bot, permissions={"PIN_MESSAGES"})
+        home.guild.grant(home.bot, "PIN_MESSAGES")
         await mine.pin()
         assert [each.id async for each in channel.pins()] == [mine.id]
         await mine.unpin()
@@ -184,7 +184,7 @@ async def test_a_dm_is_opened_from_either_side(home: Home, sandbox: Sandbox) -> 
 
 
 async def test_threads_are_opened_used_and_closed(home: Home, sandbox: Sandbox) -> None:
-    home.guild.join(home.bot, permissions={"MANAGE_THREADS"})
+    home.guild.grant(home.bot, "MANAGE_THREADS")
     client = Client()
     async with running(client, home.bot):
         heard = client.wait_for("message", timeout=5)
@@ -231,7 +231,7 @@ async def test_a_thread_by_a_person_reaches_the_client(home: Home, sandbox: Sand
 
 async def test_what_is_fetched_is_what_there_is(home: Home, sandbox: Sandbox) -> None:
     role = home.guild.role("helpers", permissions={"MANAGE_MESSAGES"}, mentionable=True)
-    home.guild.join(home.bot, permissions={"MANAGE_ROLES", "MANAGE_CHANNELS"})
+    home.guild.grant(home.bot, "MANAGE_ROLES", "MANAGE_CHANNELS")
     home.general.topic = "talk"
     client = Client()
     async with running(client, home.bot):
@@ -258,7 +258,7 @@ async def test_what_is_fetched_is_what_there_is(home: Home, sandbox: Sandbox) ->
 
 
 async def test_messages_are_deleted_in_bulk(home: Home, sandbox: Sandbox) -> None:
-    home.guild.join(home.bot, permissions={"MANAGE_MESSAGES"})
+    home.guild.grant(home.bot, "MANAGE_MESSAGES")
     said = [await home.alice.says(str(number), in_=home.general) for number in range(3)]
     client = Client()
     async with running(client, home.bot):
@@ -289,12 +289,16 @@ async def test_who_comes_and_goes_is_told(home: Home, sandbox: Sandbox) -> None:
         assert (await back).id == home.guild.id
 
 
-async def test_a_new_channel_is_told_only_to_who_may_see_it(home: Home, sandbox: Sandbox) -> None:
+async def test_a_new_channel_and_new_permissions_are_told(home: Home, sandbox: Sandbox) -> None:
     client = Client()
     async with running(client, home.bot):
         created = client.wait_for("guild_channel_create", timeout=5)
         home.guild.channel("news")
         assert (await created).name == "news"
+        updated = client.wait_for("guild_channel_update", timeout=5)
+        home.guild.permits(home.bot, in_=home.general, deny={"SEND_MESSAGES"})
+        me = client.guilds[0].me
+        assert not (await updated)[1].permissions_for(me).send_messages
 
 
 async def test_a_webhook_and_another_bot_speak(home: Home, sandbox: Sandbox) -> None:

@@ -84,6 +84,11 @@ async def test_the_world_lives_by_its_clock() -> None:
     assert second.id > first.id
 
 
+def test_nobody_joins_twice(home: Home) -> None:
+    with pytest.raises(ValueError, match="already"):
+        home.guild.join(home.alice)
+
+
 async def test_names_can_be_read(home: Home) -> None:
     said = await home.alice.says("hello", in_=home.general)
     assert repr(said).endswith("alice: 'hello'>")

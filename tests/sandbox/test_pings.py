@@ -24,6 +24,7 @@ async def test_left_out_allowed_mentions_ping_everyone_named(home: Home, http: H
     assert message["mention_roles"] == [str(role.id)]
     assert [each["username"] for each in message["mentions"]] == ["alice"]
     assert pinged(home) == [home.alice, role, "@everyone"]
+    assert {ping.by for ping in home.world.pings} == {home.bot}
 
 
 async def test_an_empty_list_pings_nobody(home: Home, http: Http) -> None:

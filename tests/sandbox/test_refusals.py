@@ -228,7 +228,7 @@ async def test_anothers_message_is_not_edited(home: Home, http: Http) -> None:
     assert (status, body["code"]) == (403, 50005)
     status, body = await http("PATCH", path, {"flags": 4})
     assert (status, body["code"]) == (403, 50013)
-    home.guild.join(home.bot, permissions={"MANAGE_MESSAGES"})
+    home.guild.grant(home.bot, "MANAGE_MESSAGES")
     assert (await http("PATCH", path, {"flags": 4}))[0] == 200
     assert said.content == "hello"
 
@@ -307,16 +307,23 @@ async def test_deleting_anothers_message_takes_a_permission(home: Home, http: Ht
     said = await home.alice.says("hello", in_=home.general)
     path = f"/channels/{home.general.id}/messages/{said.id}"
     assert (await http("DELETE", path))[1]["code"] == 50013
-    home.guild.join(home.bot, permissions={"ADMINISTRATOR"})
+    home.guild.grant(home.bot, "ADMINISTRATOR")
     assert (await http("DELETE", path))[0] == 204
     assert (await http("DELETE", path))[1]["code"] == 10008
+
+
+async def test_lists_of_members_take_the_members_intent(home: Home, http: Http) -> None:
+    thread = await home.alice.opens_thread("ideas", in_=home.general)
+    home.bot.privileged &= ~home.bot.privileged
+    for path in (f"/guilds/{home.guild.id}/members", f"/channels/{thread.id}/thread-members"):
+        assert (await http("GET", path))[1]["code"] == 50001
 
 
 async def test_roles_are_given_only_with_the_permission(home: Home, http: Http) -> None:
     role = home.guild.role("helpers")
     base = f"/guilds/{home.guild.id}/members"
     assert (await http("PUT", f"{base}/{home.alice.id}/roles/{role.id}"))[1]["code"] == 50013
-    home.guild.join(home.bot, permissions={"MANAGE_ROLES"})
+    home.guild.grant(home.bot, "MANAGE_ROLES")
     assert (await http("PUT", f"{base}/1/roles/{role.id}"))[1]["code"] == 10007
     assert (await http("PUT", f"{base}/{home.alice.id}/roles/1"))[1]["code"] == 10011
 
@@ -345,7 +352,7 @@ class TestWithTime:
     async def test_what_is_older_than_two_weeks_is_not_deleted_in_bulk(
         self, home: Home, http: Http, clock: ManualClock
     ) -> None:
-        home.guild.join(home.bot, permissions={"MANAGE_MESSAGES"})
+        home.guild.grant(home.bot, "MANAGE_MESSAGES")
         said = [await home.alice.says(str(each), in_=home.general) for each in range(2)]
         body = {"messages": [str(each.id) for each in said]}
         path = f"/channels/{home.general.id}/messages/bulk-delete"
@@ -361,7 +368,7 @@ async def test_a_file_that_does_not_exist_is_404(home: Home, sandbox: Sandbox) -
 
 
 async def test_only_fifty_messages_are_pinned(home: Home, http: Http) -> None:
-    home.guild.join(home.bot, permissions={"MANAGE_MESSAGES"})
+    home.guild.grant(home.bot, "MANAGE_MESSAGES")
     path = f"/channels/{home.general.id}/messages/pins"
     answers = []
     for number in range(51):

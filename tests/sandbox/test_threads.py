@@ -127,7 +127,7 @@ async def test_a_thread_without_a_type_is_private(home: Home, http: Http) -> Non
     await http("PATCH", f"/channels/{thread['id']}", {"archived": True})
     private = f"/channels/{home.general.id}/threads/archived/private"
     assert (await http("GET", private))[1]["code"] == 50013
-    home.guild.join(home.bot, permissions={"MANAGE_THREADS"})
+    home.guild.grant(home.bot, "MANAGE_THREADS")
     for kind in ("threads/archived/private", "users/@me/threads/archived/private"):
         _, listed = await http("GET", f"/channels/{home.general.id}/{kind}")
         assert [each["id"] for each in listed["threads"]] == [thread["id"]]

@@ -196,7 +196,7 @@ async def test_five_thousand_sessions_are_listed_by_an_index(sqlite: SQLiteSessi
 
 
 def start_holder(path: Path) -> subprocess.Popen[str]:
-    process = subprocess.Popen(  # noqa: S603 - our own program
+    process = subprocess.Popen(
         [sys.executable, "-c", HOLD_A_LEASE, str(path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

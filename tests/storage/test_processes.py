@@ -52,7 +52,7 @@ raise LookupError("at the top")
 async def test_eight_processes_that_open_a_new_file_at_once_all_work(tmp_path: Path) -> None:
     path = tmp_path / "data.db"
     processes = [
-        subprocess.Popen(  # noqa: ASYNC220, S603 - our own program; nothing else runs on this loop
+        subprocess.Popen(  # noqa: ASYNC220 - our own program; nothing else runs on this loop
             [sys.executable, "-W", "error", "-c", OPEN_AND_WRITE, str(path), str(number)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -90,5 +90,5 @@ def test_importing_sessions_is_light() -> None:
         "import sys; before = set(sys.modules); import bot.sessions, bot.storage;"
         f"print({heavy!r} & (set(sys.modules) - before))"
     )
-    done = subprocess.check_output([sys.executable, "-c", program], text=True)  # noqa: S603 - ours
+    done = subprocess.check_output([sys.executable, "-c", program], text=True)
     assert done == "set()\n"

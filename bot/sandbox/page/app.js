@@ -44,7 +44,7 @@ function go(place) {
 function show(seen) {
   showPeople(seen.people);
   showPlaces(seen.places);
-  if (seen.inside) showInside(seen.inside);
+  showInside(seen.inside || { messages: [], typing: [], commands: [] });
 }
 
 function showPeople(people) {

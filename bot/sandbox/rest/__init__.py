@@ -15,10 +15,9 @@ from typing import Any
 from aiohttp import web
 
 from bot.sandbox.errors import DiscordError, Refusal
+from bot.sandbox.rest import accounts, channels, commands, guilds, interactions, messages, threads
+from bot.sandbox.rest.call import Call, Handler, Routes
 from bot.sandbox.world import LoggedRequest, World
-
-from . import accounts, channels, commands, guilds, interactions, messages, threads
-from .call import Call, Handler, Routes
 
 logger = logging.getLogger(__name__)
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from bot.sandbox import payloads
 from bot.sandbox.errors import Refusal
-
-from .call import Call, Routes
+from bot.sandbox.rest.call import Call, Routes
 
 
 async def me(call: Call) -> Any:

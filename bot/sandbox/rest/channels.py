@@ -8,10 +8,9 @@ from bot.sandbox.errors import Refusal
 from bot.sandbox.forms import Form
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.posting import require
+from bot.sandbox.rest.call import Call, Routes
 from bot.sandbox.threads import rename, set_archived, thread_changed
 from bot.sandbox.users import Bot, Intents
-
-from .call import Call, Routes
 
 ARCHIVE_MINUTES = {60, 1440, 4320, 10080}
 

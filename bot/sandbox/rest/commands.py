@@ -4,8 +4,7 @@ from typing import Any
 
 from bot.sandbox import commands
 from bot.sandbox.errors import Refusal
-
-from .call import Call, Routes, as_object
+from bot.sandbox.rest.call import Call, Routes, as_object
 
 
 def _scope(call: Call) -> int | None:

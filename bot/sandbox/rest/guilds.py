@@ -5,8 +5,8 @@ from typing import Any
 from bot.sandbox import payloads
 from bot.sandbox.errors import Refusal
 from bot.sandbox.permissions import Permissions, in_guild
-
-from .call import Call, Routes
+from bot.sandbox.rest.call import Call, Routes
+from bot.sandbox.users import Intents
 
 
 async def guild(call: Call) -> Any:
@@ -27,10 +27,17 @@ async def channels(call: Call) -> Any:
 async def members(call: Call) -> Any:
     """Return members in the order of their ids; needs the members intent."""
     found = call.guild()
+    require_members_intent(call)
     after = call.query("after") or 0
     ordered = sorted(each for each in found.members if each > after)
     limit = call.query("limit") or 1
     return [payloads.member(found.members[each]) for each in ordered[:limit]]
+
+
+def require_members_intent(call: Call) -> None:
+    """Refuse lists of members to an application without the privileged intent."""
+    if Intents.GUILD_MEMBERS not in call.bot.privileged:
+        raise Refusal.MISSING_ACCESS.error()
 
 
 async def member(call: Call) -> Any:

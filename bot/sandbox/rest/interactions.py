@@ -8,8 +8,7 @@ from bot.sandbox.errors import Json, Refusal
 from bot.sandbox.interactions import Interaction, Response
 from bot.sandbox.message_payloads import for_rest
 from bot.sandbox.messages import Message
-
-from .call import Call, Routes
+from bot.sandbox.rest.call import Call, Routes
 
 
 def _interaction(call: Call) -> Interaction:

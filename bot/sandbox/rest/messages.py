@@ -9,8 +9,7 @@ from bot.sandbox.errors import Refusal
 from bot.sandbox.message_payloads import for_rest
 from bot.sandbox.messages import Flags, Message
 from bot.sandbox.permissions import Permissions
-
-from .call import Call, Routes
+from bot.sandbox.rest.call import Call, Routes
 
 BULK_AGE = timedelta(days=14)
 MOST_AT_ONCE = 100

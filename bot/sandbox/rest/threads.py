@@ -8,6 +8,9 @@ from bot.sandbox.errors import Refusal
 from bot.sandbox.forms import Form
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.posting import require
+from bot.sandbox.rest.call import Call, Routes
+from bot.sandbox.rest.channels import ARCHIVE_MINUTES
+from bot.sandbox.rest.guilds import require_members_intent
 from bot.sandbox.threads import (
     add_to_thread,
     join_thread,
@@ -17,9 +20,6 @@ from bot.sandbox.threads import (
     thread_on,
 )
 from bot.sandbox.users import User
-
-from .call import Call, Routes
-from .channels import ARCHIVE_MINUTES
 
 PUBLIC, PRIVATE = 11, 12
 
@@ -89,7 +89,8 @@ async def leave(call: Call) -> Any:
 
 
 async def members(call: Call) -> Any:
-    """Return all memberships."""
+    """Return all memberships; needs the members intent."""
+    require_members_intent(call)
     thread = _thread(call)
     return [payloads.thread_member(thread, each) for each in thread.members]
 
