@@ -4,10 +4,10 @@ import asyncio
 import re
 from pathlib import Path
 
-from tests.commands import run
+from tests.commands import ROOT, run
 
 
-async def test_the_demo_plays_the_whole_conversation(tmp_path: Path) -> None:
+async def test_the_demo_plays_the_whole_conversation_that_the_readme_shows(tmp_path: Path) -> None:
     async with asyncio.timeout(30):
         ended = await run("sandbox", "--demo", in_=tmp_path)
     assert (ended.status, ended.err) == (0, "")
@@ -35,3 +35,7 @@ async def test_the_demo_plays_the_whole_conversation(tmp_path: Path) -> None:
         "All of it happened.",
     ]
     assert re.search(".*".join(wanted), ended.out, re.DOTALL), ended.out
+    readme = (ROOT / "README.md").read_text()
+    [excerpt] = re.findall(r"^```text\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    missing = [line for line in excerpt.splitlines() if line not in ended.out.splitlines()]
+    assert missing == []
