@@ -3,69 +3,88 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, cast
 
 import discord
 from discord import ui
 
 from bot.agent import Actor
+from bot.errors import ParleyError
 from bot.frontend.control import NOT_HERE, Control
-from bot.frontend.interactions import acknowledged, answer, place_here
+from bot.frontend.interactions import acknowledged, answer, place_here, tell_failure
 from bot.frontend.people import People
 
-Item = ui.DynamicItem[ui.Button[Any]]
+
+class HasControl(Protocol):
+    """The client, as far as buttons need it: discord.py makes them anew for each click."""
+
+    control: Control
+    people: People
 
 
-def buttons(control: Control, people: People) -> tuple[type[Item], ...]:
-    """Return the classes of buttons, to be registered with the client.
+class Pressed(ui.DynamicItem[ui.Button[Any]], template=r"(?!)"):
+    """A button that acts in the place where it is, and tells who pressed it if it did not."""
 
-    discord.py makes an item for each click from its class alone, so the classes are made here,
-    around what they need.
-    """
+    done: ClassVar[frozenset[str]]
 
-    class Pressed(ui.DynamicItem[ui.Button[Any]], template=r"(?!)"):
-        """A button that acts in the place where it is, and tells who pressed it if it did not."""
+    def __init__(self, item: ui.Button[Any], name: str) -> None:
+        super().__init__(item)
+        self.name = name
 
-        done: ClassVar[frozenset[str]]
+    @classmethod
+    async def from_custom_id(
+        cls, interaction: discord.Interaction, item: ui.Item[Any], match: re.Match[str], /
+    ) -> Pressed:
+        """Make the button that was pressed; its id says what it is about."""
+        assert isinstance(item, ui.Button)  # noqa: S101 - only buttons carry these ids
+        return cls(item, match["name"])
 
-        def __init__(self, item: ui.Button[Any], name: str) -> None:
-            super().__init__(item)
-            self.name = name
+    async def callback(self, interaction: discord.Interaction) -> None:
+        """Do what the button is for."""
+        if await acknowledged(interaction):
+            try:
+                await self._press(interaction, cast(HasControl, interaction.client))
+            except ParleyError as exc:
+                await tell_failure(interaction, exc)
 
-        @classmethod
-        async def from_custom_id(
-            cls, interaction: discord.Interaction, item: ui.Item[Any], match: re.Match[str], /
-        ) -> Pressed:
-            assert isinstance(item, ui.Button)  # noqa: S101 - only buttons carry these ids
-            return cls(item, match["name"])
+    async def _press(self, interaction: discord.Interaction, client: HasControl) -> None:
+        place, actor = place_here(interaction), client.people.actor(interaction)
+        said = NOT_HERE
+        if place is not None:
+            said = await self.act(client.control, place.session_id, actor)
+        if said not in self.done:  # what was done, the message itself shows
+            await answer(interaction, said)
 
-        async def callback(self, interaction: discord.Interaction) -> None:
-            if not await acknowledged(interaction):
-                return
-            place, actor = place_here(interaction), people.actor(interaction)
-            said = await self.act(place.session_id, actor) if place else NOT_HERE
-            if said not in self.done:  # what was done, the message itself shows
-                await answer(interaction, said)
+    async def act(self, control: Control, session_id: str, actor: Actor) -> str:
+        """Do it; return what to say."""
+        raise NotImplementedError
 
-        async def act(self, session_id: str, actor: Actor) -> str:
-            raise NotImplementedError
 
-    class Approve(Pressed, template=r"approve:(?P<name>[\w-]{1,80})"):
-        done = frozenset({"Approved."})
+class Approve(Pressed, template=r"approve:(?P<name>[\w-]{1,80})"):
+    """Approves the call that the card is about."""
 
-        async def act(self, session_id: str, actor: Actor) -> str:
-            return await control.approve(session_id, self.name, actor)
+    done = frozenset({"Approved."})
 
-    class Deny(Pressed, template=r"deny:(?P<name>[\w-]{1,80})"):
-        done = frozenset({"Denied.", "Withdrawn."})
+    async def act(self, control: Control, session_id: str, actor: Actor) -> str:
+        """Approve it."""
+        return await control.approve(session_id, self.name, actor)
 
-        async def act(self, session_id: str, actor: Actor) -> str:
-            return await control.deny(session_id, self.name, actor)
 
-    class Stop(Pressed, template=r"stop:(?P<name>[\w-]{1,60}):\w+:\d+"):
-        done = frozenset({"Stopped."})
+class Deny(Pressed, template=r"deny:(?P<name>[\w-]{1,80})"):
+    """Denies the call that the card is about, or takes the request back."""
 
-        async def act(self, session_id: str, actor: Actor) -> str:
-            return await control.stop(session_id, actor, self.name)
+    done = frozenset({"Denied.", "Withdrawn."})
 
-    return Approve, Deny, Stop
+    async def act(self, control: Control, session_id: str, actor: Actor) -> str:
+        """Deny it."""
+        return await control.deny(session_id, self.name, actor)
+
+
+class Stop(Pressed, template=r"stop:(?P<name>[\w-]{1,60}):\w+:\d+"):
+    """Stops the turn whose answer is being written."""
+
+    done = frozenset({"Stopped."})
+
+    async def act(self, control: Control, session_id: str, actor: Actor) -> str:
+        """Stop it."""
+        return await control.stop(session_id, actor, self.name)

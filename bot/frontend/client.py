@@ -11,23 +11,12 @@ import discord
 
 from bot.agent import Agent
 from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.cards import buttons
+from bot.frontend.cards import Approve, Deny, Stop
 from bot.frontend.commands import add_commands
-from bot.frontend.control import Control
-from bot.frontend.deliverer import Deliverer
-from bot.frontend.expiry import Expiry
-from bot.frontend.inbox import Inbox
 from bot.frontend.options import DISCORD_API, FrontendOptions
-from bot.frontend.outbox import NOBODY, Outbox
-from bot.frontend.people import People
-from bot.frontend.preview import Previews
-from bot.frontend.reconcile import Reconciler
-from bot.frontend.recovery import Recovery
-from bot.frontend.rooms import Rooms
-from bot.frontend.runs import Runs
-from bot.frontend.tasks import Tasks
+from bot.frontend.outbox import NOBODY
 from bot.frontend.tree import Tree
-from bot.frontend.trouble import Trouble
+from bot.frontend.wiring import wire
 from bot.sessions import SessionStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.marks import MarkStore
@@ -71,60 +60,19 @@ class ParleyClient(discord.AutoShardedClient):
         self.tree = Tree(self)
         self._marks = marks
         self._lifetime = ExitStack()
-        self._work, self._showing = Tasks(), Tasks()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
 
-        people, outbox = People(self, options), Outbox(self)
-        deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
-        previews = Previews(
-            write=deliverer.preview, interval=options.edit_interval, tasks=self._showing
-        )
-        self._expiry = Expiry(self._expired)
-        reconciler = Reconciler(
+        self._parts = wire(
+            self,
+            self.agent,
             store=store,
             deliveries=deliveries,
-            deliverer=deliverer,
-            previews=previews,
-            trouble=Trouble(client=self, store=store, outbox=outbox),
-            expiry=self._expiry.arm,
-            tasks=self._showing,
-        )
-        self._runs = Runs(
-            store=store,
-            outbox=outbox,
-            previews=previews,
-            reconciler=reconciler,
-            tasks=self._work,
-        )
-        self._control = Control(
-            agent=self.agent,
-            store=store,
-            runs=self._runs,
-            reconciler=reconciler,
-            options=options,
-        )
-        self._recovery = Recovery(
-            agent=self.agent,
-            store=store,
-            deliveries=deliveries,
-            runs=self._runs,
-            reconciler=reconciler,
-        )
-        rooms = Rooms(client=self, store=store, marks=marks, outbox=outbox, options=options)
-        self._inbox = Inbox(
-            client=self,
-            agent=self.agent,
-            store=store,
             places=places,
             marks=marks,
-            people=people,
-            rooms=rooms,
-            runs=self._runs,
-            outbox=outbox,
             options=options,
         )
-        self._people = people
+        self.control, self.people = self._parts.control, self._parts.people
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -135,23 +83,21 @@ class ParleyClient(discord.AutoShardedClient):
     async def setup_hook(self) -> None:
         """Get ready between the login and the first event."""
         await learn_gateway(self)
-        add_commands(self.tree, self._control, self._people)
-        self.add_dynamic_items(*buttons(self._control, self._people))
+        add_commands(self.tree, self.control, self.people)
+        self.add_dynamic_items(Approve, Deny, Stop)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
         if not self._recovered and self._closing is None:
             self._recovered = True
-            self._work.start(self._recovery.recover(), name="recovery")
+            self._parts.work.start(self._parts.recovery.recover(), name="recovery")
 
     async def on_message(self, message: discord.Message) -> None:
         """Hand a message on."""
         if self._closing is None:
-            await self._work.task(self._inbox.hear(message), name=f"message {message.id}")
-
-    def _expired(self, session_id: str) -> None:
-        self._runs.start(session_id, self.agent.resume(session_id))
+            hearing = self._parts.inbox.hear(message)
+            await self._parts.work.task(hearing, name=f"message {message.id}")
 
     async def close(self) -> None:
         """Take nothing new, let running turns finish for a while, and leave the rest open."""
@@ -161,16 +107,21 @@ class ParleyClient(discord.AutoShardedClient):
 
     async def _close(self) -> None:
         try:
-            self._expiry.close()
-            if not await self._work.finish(self.options.drain_seconds):
-                logger.info("some turns are left open; the next start goes on with them")
-            self.agent.suspend()
-            await self._work.cancel()
-            await self._showing.finish(LAST_WORDS)
-            await self._showing.cancel()
+            await self._let_finish()
         finally:
             await super().close()
             self._lifetime.close()
+
+    async def _let_finish(self) -> None:
+        parts = self._parts
+        parts.expiry.close()
+        if not await parts.work.finish(self.options.drain_seconds):
+            logger.info("some turns are left open; the next start goes on with them")
+        self.agent.suspend()
+        await parts.work.cancel()
+        await parts.previews.close()
+        await parts.showing.finish(LAST_WORDS)
+        await parts.showing.cancel()
 
 
 def _intents() -> discord.Intents:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-import logging
-import secrets
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import discord
 from discord import app_commands
 
+from bot.agent import Actor
 from bot.events import ApprovalRequestedEvent
 from bot.frontend.control import Control
 from bot.frontend.interactions import acknowledged, answer, place_here
 from bot.frontend.people import People
 from bot.frontend.text import one_line
 
-logger = logging.getLogger(__name__)
-
 CHOICES = 25  # Discord shows no more
 _WHICH = "Please choose one of the requests that wait here."
 _WHICH_ONE = "Which one; may be left out if only one waits"
 Request = app_commands.Range[str, 1, 100]
+Act = Callable[[str, str, Actor], Awaitable[str]]
 Words = app_commands.Range[str, 1, 500]
 
 
@@ -44,6 +44,14 @@ def _add_decisions(
         found = [each for each in choices if current.lower() in each[0].lower()]
         return [app_commands.Choice(name=name, value=value) for name, value in found[:CHOICES]]
 
+    async def decide(interaction: discord.Interaction, request: str | None, act: Act) -> None:
+        session_id = await _session(interaction)
+        if session_id is not None:
+            named = await _named(control, session_id, request)
+            actor = people.actor(interaction)
+            said = _WHICH if named is None else await act(session_id, named, actor)
+            await answer(interaction, said)
+
     @tree.command()
     @app_commands.describe(request=_WHICH_ONE, note="A note that the card will show")
     @app_commands.autocomplete(request=complete)
@@ -51,15 +59,7 @@ def _add_decisions(
         interaction: discord.Interaction, request: Request | None = None, note: Words | None = None
     ) -> None:
         """Let a tool call that waits here run."""
-        session_id = await _session(interaction)
-        if session_id is not None:
-            named = await _named(control, session_id, request)
-            said = (
-                _WHICH
-                if named is None
-                else await control.approve(session_id, named, people.actor(interaction), note or "")
-            )
-            await answer(interaction, said)
+        await decide(interaction, request, partial(control.approve, note=note or ""))
 
     @tree.command()
     @app_commands.describe(request=_WHICH_ONE, reason="Why, for the model and for the card")
@@ -70,15 +70,7 @@ def _add_decisions(
         reason: Words | None = None,
     ) -> None:
         """Refuse a tool call that waits here."""
-        session_id = await _session(interaction)
-        if session_id is not None:
-            named = await _named(control, session_id, request)
-            said = (
-                _WHICH
-                if named is None
-                else await control.deny(session_id, named, people.actor(interaction), reason or "")
-            )
-            await answer(interaction, said)
+        await decide(interaction, request, partial(control.deny, reason=reason or ""))
 
 
 def _add_endings(
@@ -122,15 +114,3 @@ async def _named(control: Control, session_id: str, request: str | None) -> str 
 def _label(request: ApprovalRequestedEvent) -> str:
     arguments = json.dumps(dict(request.arguments), ensure_ascii=False, default=str)
     return one_line(f"{request.tool} {arguments}", 100)
-
-
-async def tell_failure(interaction: discord.Interaction, error: Exception) -> None:
-    """Tell who commanded that it failed, with a reference that the log repeats."""
-    reference = secrets.token_hex(4)
-    logger.error("a command failed [%s]", reference, exc_info=error)
-    if await _is_open(interaction):
-        await answer(interaction, f"Something went wrong on my side (reference {reference}).")
-
-
-async def _is_open(interaction: discord.Interaction) -> bool:
-    return interaction.response.is_done() or await acknowledged(interaction)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
 from bot.agent import Actor, Agent, AgentRun
@@ -23,8 +22,7 @@ from bot.frontend.reconcile import Reconciler
 from bot.frontend.runs import Runs
 from bot.sessions import SessionStore
 
-logger = logging.getLogger(__name__)
-
+WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
 NOT_HERE = "I know of no such request here."
 
 
@@ -79,13 +77,10 @@ class Control:
             self._reconciler.wake(session_id)
             return _too_late(exc)
         except ApprovalRefusedError as exc:
-            return f"{exc} {self._who_decides()}"
+            return f"{exc} {WHO_DECIDES}"
         except ApprovalNotFoundError:
             return NOT_HERE
         return first.message if isinstance(first, ErrorEvent) else done
-
-    def _who_decides(self) -> str:
-        return "People with Manage Server, and those named in my configuration, may."
 
     async def stop(self, session_id: str, actor: Actor, turn_id: str | None = None) -> str:
         """Stop what is being answered, if it is the turn that is meant; return what to say."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 
 import discord
 
@@ -31,6 +32,14 @@ async def answer(interaction: discord.Interaction, text: str) -> None:
         )
     except DiscordError as exc:
         logger.warning("an interaction could not be answered: %s", exc)
+
+
+async def tell_failure(interaction: discord.Interaction, error: Exception) -> None:
+    """Tell who clicked or commanded that it failed, with a reference that the log repeats."""
+    reference = secrets.token_hex(4)
+    logger.error("an interaction failed [%s]", reference, exc_info=error)
+    if interaction.response.is_done() or await acknowledged(interaction):
+        await answer(interaction, f"Something went wrong on my side (reference {reference}).")
 
 
 def place_here(interaction: discord.Interaction) -> Place | None:

@@ -140,6 +140,11 @@ class Previews:
         if subject.turn_id in closed or (subject.turn_id, subject.name) in recorded:
             await self.end(session_id)
 
+    async def close(self) -> None:
+        """End all previews."""
+        for session_id in list(self._open):
+            await self.end(session_id)
+
     async def end(self, session_id: str) -> None:
         """End the session's preview, if there is one."""
         preview = self._open.get(session_id)

@@ -1,37 +1,20 @@
-"""Following runs of the agent, and letting people see what they record."""
+"""Following runs of the agent to their end."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import aclosing
 
-from bot.agent.closing import answers
-from bot.agent.run import AgentRun
-from bot.events import (
-    AssistantMessageEvent,
-    DoneEvent,
-    ErrorEvent,
-    Event,
-    RateLimitEvent,
-    RecordedEvent,
-    RunStatus,
-    TextChunkEvent,
-    ToolStartedEvent,
-    UserMessageEvent,
-)
+from bot.agent import AgentRun
+from bot.events import Event
+from bot.frontend.follower import Follower
 from bot.frontend.ids import place_of
 from bot.frontend.outbox import Outbox
-from bot.frontend.preview import Preview, Previews, Subject
+from bot.frontend.preview import Previews
 from bot.frontend.reconcile import Reconciler
-from bot.frontend.refusals import DiscordError
 from bot.frontend.tasks import Tasks
 from bot.frontend.typing_sign import TypingSign
 from bot.sessions import SessionStore
-
-logger = logging.getLogger(__name__)
-
-ELSEWHERE = {RunStatus.DUPLICATE, RunStatus.HANDED_OVER}
 
 
 class Runs:
@@ -59,20 +42,17 @@ class Runs:
             ParleyError: what the run raises instead of beginning.
         """
         first: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
-        self._tasks.start(self._follow(session_id, run, first), name=f"run of {session_id}")
+        self._tasks.start(self._begin(session_id, run, first), name=f"run of {session_id}")
         return await first
 
     def start(self, session_id: str, run: AgentRun) -> None:
         """Follow a run that nobody waits for."""
-        self._tasks.start(self._follow(session_id, run, None), name=f"run of {session_id}")
+        self._tasks.start(self.follow(session_id, run), name=f"run of {session_id}")
 
-    async def follow(self, session_id: str, run: AgentRun) -> None:
-        """Follow a run to its end."""
-        await self._follow(session_id, run, None)
-
-    async def _follow(
-        self, session_id: str, run: AgentRun, first: asyncio.Future[Event] | None
+    async def follow(
+        self, session_id: str, run: AgentRun, first: asyncio.Future[Event] | None = None
     ) -> None:
+        """Follow a run to its end; `first` is told its first event."""
         follower = self._follower(session_id)
         try:
             async with aclosing(aiter(run)) as events:
@@ -80,20 +60,24 @@ class Runs:
                     if first is not None and not first.done():
                         first.set_result(event)
                     await follower.see(event)
+        finally:
+            follower.leave()
+
+    async def _begin(self, session_id: str, run: AgentRun, first: asyncio.Future[Event]) -> None:
+        try:
+            await self.follow(session_id, run, first)
         except Exception as exc:
-            if first is None or first.done():
+            if first.done():
                 raise
             first.set_exception(exc)
         finally:
-            follower.leave()
-            if first is not None:
-                first.cancel()
+            first.cancel()
 
-    def _follower(self, session_id: str) -> _Follower:
+    def _follower(self, session_id: str) -> Follower:
         place = place_of(session_id)
         if place is None:
             raise ValueError(f"{session_id!r} is not a place in Discord")
-        return _Follower(
+        return Follower(
             session_id,
             place.channel_id,
             store=self._store,
@@ -102,97 +86,3 @@ class Runs:
             reconciler=self._reconciler,
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
         )
-
-
-class _Follower:
-    """Sees the events of one run, one after the other."""
-
-    def __init__(
-        self,
-        session_id: str,
-        channel_id: int,
-        *,
-        store: SessionStore,
-        outbox: Outbox,
-        previews: Previews,
-        reconciler: Reconciler,
-        sign: TypingSign,
-    ) -> None:
-        self._session_id = session_id
-        self._channel_id = channel_id
-        self._outbox = outbox
-        self._store = store
-        self._previews = previews
-        self._reconciler = reconciler
-        self._sign = sign
-        self._preview: Preview | None = None
-
-    async def see(self, event: Event) -> None:
-        match event:
-            case TextChunkEvent():
-                self._sign.off()
-                (await self._written(event.turn_id)).add(event.chunk)
-            case RateLimitEvent():
-                (await self._written(event.turn_id)).note(_note(event))
-            case UserMessageEvent():
-                await self._show_typing()
-            case RecordedEvent():
-                self._see_recorded(event)
-            case ErrorEvent(turn_id=""):
-                await self._tell(event)
-            case DoneEvent() if event.status not in ELSEWHERE:
-                self._reconciler.wake(self._session_id)
-            case _:
-                pass
-
-    def leave(self) -> None:
-        """Show nothing more of the run."""
-        self._sign.off()
-
-    def _see_recorded(self, event: RecordedEvent) -> None:
-        if isinstance(event, AssistantMessageEvent):
-            self._preview = None
-        if isinstance(event, ToolStartedEvent):
-            self._sign.on()
-        self._reconciler.wake(self._session_id)
-
-    async def _tell(self, error: ErrorEvent) -> None:
-        """Tell of a failure that is not in the log, since the log could not be written."""
-        text = f"{error.message} (reference {error.reference})"
-        try:
-            await self._outbox.tell(self._channel_id, text)
-        except DiscordError as exc:
-            logger.warning("a failure in %s could not be told: %s", self._session_id, exc)
-
-    async def _show_typing(self) -> None:
-        session = await self._store.get(self._session_id)
-        if session is not None and not session.waits:
-            self._sign.on()
-
-    async def _written(self, turn_id: str) -> Preview:
-        """Return the preview of what the model writes now."""
-        if self._preview is None or self._preview.subject.turn_id != turn_id:
-            subject = await self._subject(turn_id)
-            # Earlier turns may have been answered without being streamed: they are shown first.
-            self._reconciler.wake(self._session_id)
-            self._preview = await self._previews.of(
-                subject, after=lambda: self._reconciler.caught_up(self._session_id)
-            )
-        return self._preview
-
-    async def _subject(self, turn_id: str) -> Subject:
-        session = await self._store.get(self._session_id)
-        turn = session.turn(turn_id) if session is not None else ()
-        asked = (event.source_id for event in turn if isinstance(event, UserMessageEvent))
-        return Subject(
-            session_id=self._session_id,
-            turn_id=turn_id,
-            name=f"m{answers(turn)}",
-            reply_to=next(asked, None),
-        )
-
-
-def _note(event: RateLimitEvent) -> str:
-    if event.retry_after <= 0:
-        return "*One moment: I am answering others first.*"
-    return f"*One moment: the model service asked me to wait {event.retry_after:.0f} s.*"

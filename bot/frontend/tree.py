@@ -9,7 +9,7 @@ import logging
 import discord
 from discord import app_commands
 
-from bot.frontend.commands import tell_failure
+from bot.frontend.interactions import tell_failure
 from bot.frontend.refusals import asked
 from bot.sessions.marks import MarkStore
 

@@ -7,7 +7,7 @@ import discord
 from bot.agent import ExecutionContext, Tool, tool
 from bot.errors import ToolError
 from bot.frontend.ids import place_of, user_of
-from bot.frontend.outbox import NOBODY
+from bot.frontend.outbox import Outbox
 from bot.frontend.refusals import DiscordError, asked
 from bot.frontend.split import LIMIT
 
@@ -34,7 +34,7 @@ def announce_tool(client: discord.Client) -> Tool:
         target = _channel(guild, channel)
         await _check_permissions(guild, target, context.user_id or "")
         try:
-            await asked(lambda: target.send(text, allowed_mentions=NOBODY))
+            await Outbox(client).tell(target.id, text)
         except DiscordError as exc:
             raise ToolError(f"It could not be posted: {exc}.") from exc
         return f"Posted in #{target.name}."
