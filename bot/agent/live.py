@@ -46,8 +46,7 @@ class LiveSession:
     @property
     def session(self) -> Session:
         """The session, which `open` has read."""
-        if self._session is None:
-            raise LookupError(f"session {self.session_id!r} was not opened")
+        assert self._session is not None  # noqa: S101 - everybody opens it first
         return self._session
 
     async def open(self, user_id: str | None = None, *, create: bool = False) -> Session:
@@ -96,15 +95,16 @@ class LiveSession:
         async with self._lock:
             while True:
                 session = await self._read()
+                before = session.checkpoint()
                 recorded = session.append(*decide(session))
                 try:
                     if recorded:
                         await self._save(session)
-                except SessionConflictError:
+                except BaseException as exc:
+                    session.undo(before)
                     self._is_current = False
-                except BaseException:
-                    self._is_current = False
-                    raise
+                    if not isinstance(exc, SessionConflictError):
+                        raise
                 else:
                     return recorded
 
@@ -224,6 +224,6 @@ async def _finished(work: Coroutine[Any, Any, T]) -> T:
         while not task.done():
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.wait([task])
-        if not task.cancelled():
+        with contextlib.suppress(asyncio.CancelledError):
             task.exception()  # seen; what counts now is that the caller is cancelled
         raise

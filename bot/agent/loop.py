@@ -118,8 +118,8 @@ class Loop:
                     async for _ in recorded:
                         for event in self._news():
                             yield event
-            case Settle():
-                await self._settle(step)
+            case unsettled:
+                await self._settle(unsettled)
 
     async def _settle(self, step: Settle) -> None:
         """Close calls that cannot go on; those of idempotent tools are simply run again."""

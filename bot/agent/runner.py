@@ -61,13 +61,12 @@ class Runner:
     async def holder(self) -> str:
         """Return the name under which we hold leases."""
         async with self._registering:
-            if not self._holder:
-                manager = self._parts.manager
-                if isinstance(manager, SessionStore):
-                    self._holder = await manager.register()
-                else:
-                    self._holder = new_id("holder")
-        return self._holder
+            self._holder = self._holder or await self._registered()
+            return self._holder
+
+    async def _registered(self) -> str:
+        manager = self._parts.manager
+        return await manager.register() if isinstance(manager, SessionStore) else new_id("holder")
 
     # -- the three kinds ---------------------------------------------------------------------------
 
