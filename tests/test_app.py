@@ -157,7 +157,6 @@ async def test_refused_intents_are_one_line(tmp_path: Path) -> None:
     ("code", "status", "told"),
     [
         (4004, 2, "Discord refuses DISCORD_TOKEN."),
-        (4013, 2, "this discord.py is too old"),
         (4012, 1, "Parley has stopped: Discord closed the connection with code 4012."),
     ],
 )
