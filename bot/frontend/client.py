@@ -89,7 +89,7 @@ class ParleyClient(discord.AutoShardedClient):
 
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
-        if not self._recovered:
+        if not self._recovered and self._closing is None:
             self._recovered = True
             self._parts.work.start(self._parts.recovery.recover(), name="recovery")
 
