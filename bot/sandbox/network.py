@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
 
@@ -14,9 +14,13 @@ BACKLOG = 128
 
 
 class Network:
-    """A port on loopback that serves an application, unless the network is gone."""
+    """A port on loopback that serves an application, unless the network is gone.
 
-    def __init__(self, app: web.Application) -> None:
+    ``cut`` is called when it goes, to let go at once of what hangs on connections.
+    """
+
+    def __init__(self, app: web.Application, cut: Callable[[], None]) -> None:
+        self._cut = cut
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         self._socket: socket.socket | None = None
         self._site: web.SockSite | None = None
@@ -51,6 +55,7 @@ class Network:
         self._site = None
         # Bound but not listening: nobody gets in, and nobody takes the port meanwhile.
         self._socket = _bound(self.port)
+        self._cut()
         for each in list(self._runner.server.connections if self._runner.server else []):
             if each.transport is not None:
                 each.transport.abort()

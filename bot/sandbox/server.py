@@ -114,6 +114,11 @@ class Sandbox:
         app.on_shutdown.append(self._hang_up)
         return app
 
+    def cut(self) -> None:
+        """Cut every connection to the gateway."""
+        for each in list(self._open):
+            each.drop()
+
     async def _hang_up(self, _: web.Application) -> None:
         self.faults.release_all()
         for each in list(self._open):
@@ -125,7 +130,7 @@ class Sandbox:
 async def serve(world: World, *, port: int = 0) -> AsyncIterator[Sandbox]:
     """Serve a world on loopback while the block lasts; port 0 takes a free one."""
     sandbox = Sandbox(world)
-    async with Network(sandbox.application()) as network:
+    async with Network(sandbox.application(), sandbox.cut) as network:
         taken = await network.open(port)
         sandbox.network = network
         sandbox.url = world.cdn = f"http://{HOST}:{taken}"
