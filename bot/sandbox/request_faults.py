@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 from bot.sandbox.channels import Place
 from bot.sandbox.errors import Refusal
 from bot.sandbox.gates import Gate
-from bot.sandbox.messages import Message
+from bot.sandbox.messages import Attachment, Message
 from bot.sandbox.traffic import Scope
 
 API = "/api/v10"
@@ -119,6 +119,12 @@ class RequestFaults:
             "POST", f"{channel}/messages/*/threads", f"{channel}/threads", **how
         )
 
+    def next_download(
+        self, *, of: Attachment | None = None, **how: Unpack[Trouble]
+    ) -> RequestFault:
+        """Trouble the next reading of an attachment, of any or of one."""
+        return self.next_request("GET", f"/attachments/*/{_id(of)}/*", **how)
+
     def next_request(self, method: str, *paths: str, **how: Unpack[Trouble]) -> RequestFault:
         """Trouble the next request that matches; ``how`` are the fields of RequestFault."""
         fault = RequestFault(method, paths, **how)
@@ -139,5 +145,5 @@ class RequestFaults:
         return found
 
 
-def _id(thing: Place | Message | None) -> str:
+def _id(thing: Place | Message | Attachment | None) -> str:
     return ANY if thing is None else str(thing.id)

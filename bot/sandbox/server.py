@@ -19,6 +19,7 @@ from bot.sandbox.gateway import Connection
 from bot.sandbox.gateway_protocol import Close
 from bot.sandbox.network import HOST, Network
 from bot.sandbox.page_server import Page
+from bot.sandbox.rest import gate
 from bot.sandbox.sessions import Session
 from bot.sandbox.users import Bot
 from bot.sandbox.world import World
@@ -100,8 +101,15 @@ class Sandbox:
         file = self.world.files.get(int(request.match_info["file"]))
         if file is None:
             raise web.HTTPNotFound
-        kind = file.content_type or "application/octet-stream"
-        return web.Response(body=file.data, headers={"Content-Type": kind})
+        headers = {"Content-Type": file.content_type or "application/octet-stream"}
+
+        async def read() -> web.Response:
+            return web.Response(body=file.data, headers=headers)
+
+        try:
+            return await gate.troubled(self.world, request, read)
+        except gate.Cut:
+            return web.Response()  # which nobody reads
 
     def application(self) -> web.Application:
         """Return the web application with everything the sandbox serves."""

@@ -104,6 +104,16 @@ async def test_an_invalid_session_is_replaced_and_only_the_last_ids_tell(
     assert client.heard == []
 
 
+async def test_a_session_that_is_invalid_for_good_is_replaced(
+    home: Home, sandbox: Sandbox, client: Watched
+) -> None:
+    before = await sandbox.connected(home.bot)
+    ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+    await sandbox.faults.invalidates(home.bot)
+    await ready
+    assert sandbox.connections != [before]
+
+
 async def test_a_resume_that_is_refused_becomes_an_identify(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 
 import aiohttp
+import discord
 import pytest
 
 from bot.sandbox import Gate, Refusal, Sandbox
@@ -144,3 +145,32 @@ async def test_discord_py_sends_again_what_was_posted(home: Home, sandbox: Sandb
     statuses = [each.status for each in home.world.requests if each.method == "POST"]
     assert statuses == [500, 200]
     assert [each.id for each in home.general.messages] == [sent.id]
+
+
+async def test_a_limit_with_a_number_of_its_own_is_waited_for(home: Home, sandbox: Sandbox) -> None:
+    client = Client()
+    async with running(client, home.bot):
+        fault = sandbox.faults.next_send(fails=Refusal.SLOW_MODE, retry_after=0.01)
+        await client.get_partial_messageable(home.general.id).send("after all")
+    assert fault.is_over
+    assert len(home.general.messages) == 1
+
+
+async def test_a_download_is_slow_and_another_is_cut(home: Home, sandbox: Sandbox) -> None:
+    files = [("slow.txt", b"slow"), ("cut.txt", b"cut")]
+    client, gate = Client(), Gate()
+    async with running(client, home.bot):
+        heard = client.wait_for("message", timeout=5)
+        said = await home.alice.says("read these", in_=home.general, attachments=files)
+        slow, cut = (await heard).attachments
+        sandbox.faults.next_download(of=said.attachments[0], held_by=gate)
+        sandbox.faults.next_download(of=said.attachments[1], resets=True)
+        # aiohttp asks again by itself on a connection that it has used before.
+        sandbox.faults.next_download(of=said.attachments[1], fails=Refusal.UNKNOWN_CHANNEL)
+        reading = asyncio.create_task(slow.read())
+        await gate.reached()
+        with pytest.raises((aiohttp.ClientError, discord.HTTPException)):
+            await cut.read()
+        assert not reading.done()
+        gate.release()
+        assert await reading == b"slow"

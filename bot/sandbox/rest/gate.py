@@ -13,7 +13,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.sandbox.errors import DiscordError, Refusal
+from bot.sandbox.errors import DiscordError, Json, Refusal
 from bot.sandbox.request_faults import RequestFault
 from bot.sandbox.traffic import INVALID, Asked, Scope, TooMany
 from bot.sandbox.world import World
@@ -35,17 +35,26 @@ class Cut(Exception):
 
 
 async def passed(world: World, request: web.Request, answered: Answered) -> web.Response:
-    """Answer a request, unless it is too many or something goes wrong with it.
+    """Answer a request to the interface, unless the address is blocked or something goes wrong.
 
     Raises:
         Cut: The connection was reset.
     """
     if world.traffic.blocked_for:
         return _page(429, "Too Many Requests", world.traffic.blocked_for)
-    fault = world.faults.taken(request.method, request.path)
-    response = await (answered() if fault is None else _befallen(fault, world, request, answered))
+    response = await troubled(world, request, answered)
     _count(world, response)
     return response
+
+
+async def troubled(world: World, request: web.Request, answered: Answered) -> web.Response:
+    """Answer a request, unless something is to go wrong with it.
+
+    Raises:
+        Cut: The connection was reset.
+    """
+    fault = world.faults.taken(request.method, request.path)
+    return await (answered() if fault is None else _befallen(fault, request, answered))
 
 
 async def limited(world: World, request: web.Request, answered: Answered) -> web.Response:
@@ -94,12 +103,12 @@ def _rounded(seconds: float) -> float:
     return math.ceil(seconds * 1000) / 1000
 
 
-def rate_limited(refused: TooMany) -> web.Response:
-    """Return the 429 with what Discord says in it."""
+def rate_limited(refused: TooMany, about: Json | None = None) -> web.Response:
+    """Return the 429 with what Discord says in it, and with what else it says of this one."""
     wait = _rounded(refused.retry_after)
     in_all = refused.scope is Scope.GLOBAL
-    text = "You are being rate limited."
-    response = as_json({"message": text, "retry_after": wait, "global": in_all}, 429)
+    body = {"message": "You are being rate limited.", "retry_after": wait, "global": in_all}
+    response = as_json(body | (about or {}), 429)
     response.headers.update(VIA)
     response.headers["Retry-After"] = str(math.ceil(wait))
     response.headers["X-RateLimit-Scope"] = refused.scope
@@ -114,9 +123,7 @@ def _count(world: World, response: web.Response) -> None:
         world.traffic.count_invalid()
 
 
-async def _befallen(
-    fault: RequestFault, world: World, request: web.Request, answered: Answered
-) -> web.Response:
+async def _befallen(fault: RequestFault, request: web.Request, answered: Answered) -> web.Response:
     response = await answered() if fault.after_effect else None
     if fault.held_by is not None:
         await fault.held_by.passed()
@@ -130,13 +137,20 @@ async def _befallen(
 
 def _failure(fault: RequestFault, fails: int | Refusal) -> web.Response:
     if isinstance(fails, Refusal):
-        return refused(fails.error())
+        return _refusal(fault, fails.error())
     reason = web.Response(status=fails).reason
     if fault.html:
         return _page(fails, reason, fault.retry_after)
     if fails == 429:
         return rate_limited(TooMany(fault.scope, fault.retry_after))
     return as_json({"message": f"{fails}: {reason}", "code": 0}, fails)
+
+
+def _refusal(fault: RequestFault, refusal: DiscordError) -> web.Response:
+    if refusal.status != 429:
+        return refused(refusal)
+    # A limit with a number of its own; a client treats it like any other.
+    return rate_limited(TooMany(fault.scope, fault.retry_after), refusal.body())
 
 
 def _page(status: int, reason: str, retry_after: float) -> web.Response:
