@@ -87,6 +87,7 @@ class Inbox:
         guild = message.guild.id if message.guild else None
         if not await self._people.may_talk(message.author, guild):
             return guild is None and await self._refuse_stranger(message)
+        await self._rooms.look_up(message)
         reaction = await self._rooms.reaction_to(message)
         if reaction is Reaction.NONE:
             return False

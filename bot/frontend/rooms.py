@@ -38,6 +38,20 @@ class Rooms:
         self._outbox = outbox
         self._options = options
 
+    async def look_up(self, message: discord.Message) -> None:
+        """Make sure that it is known what kind of place a message was written in.
+
+        discord.py gives a bare id for a thread that it was not told of.
+
+        Raises:
+            DiscordError: if the place cannot be looked up.
+        """
+        if message.guild is not None and isinstance(message.channel, discord.PartialMessageable):
+            channel_id = message.channel.id
+            channel = await asked(lambda: self._client.fetch_channel(channel_id))
+            if isinstance(channel, discord.abc.Messageable):
+                message.channel = channel
+
     async def reaction_to(self, message: discord.Message) -> Reaction:
         """Return what a message of somebody who may talk calls for."""
         if message.guild is None:

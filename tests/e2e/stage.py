@@ -63,7 +63,10 @@ class Stage:
     Attributes:
         general: A channel where the bot answers when it is mentioned.
         desk: A channel where it answers everything.
+        store: That of the bot that runs, or ran last.
     """
+
+    store: SQLiteSessionManager = field(init=False)
 
     world: World
     sandbox: Sandbox
@@ -99,12 +102,28 @@ class Stage:
                 yield client
 
     @staticmethod
+    async def kill(client: ParleyClient) -> None:
+        """End everything that the bot is doing, wherever it is; nothing is finished."""
+        client.agent.suspend()
+        parts = client._parts
+        parts.expiry.close()
+        await asyncio.gather(parts.showing.cancel(), parts.work.cancel())
+
+    @property
+    def written(self) -> int:
+        """How many messages were sent or edited by the bot."""
+        requests = self.world.requests
+        return sum(
+            each.method in {"POST", "PATCH"} and "/messages" in each.path for each in requests
+        )
+
+    @staticmethod
     async def _ended(client: ParleyClient, task: asyncio.Task[None]) -> None:
         await client.close()
         await task
 
     def _client(self, options: FrontendOptions) -> ParleyClient:
-        store = SQLiteSessionManager(self.database)
+        self.store = store = SQLiteSessionManager(self.database)
         provider = Provider(
             base_url=self.service.base_url,
             model="scripted",

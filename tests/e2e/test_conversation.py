@@ -2,6 +2,7 @@
 
 from bot.frontend.options import ReplyMode
 from bot.sandbox import Overwrite
+from bot.sessions.places import PlaceStore
 from tests.e2e.stage import Stage
 
 
@@ -89,6 +90,26 @@ async def test_messages_in_quick_succession_are_answered_in_order(stage: Stage) 
     assert stage.said(stage.desk) == ["That makes 1.", "That makes 2.", "That makes 3."]
 
 
+async def test_a_message_with_a_large_file_keeps_its_turn(stage: Stage) -> None:
+    stage.model.answers(lambda request: str(request["messages"][-1]["content"]))
+    large = ("large.bin", b"x" * 2_000_000)
+    async with stage.running():
+        await stage.alice.says("first", in_=stage.desk, attachments=[large])
+        await stage.alice.says("second", in_=stage.desk)
+        await stage.says(stage.desk, "second")
+    assert [text.splitlines()[1] for text in stage.said(stage.desk)] == ["first", "second"]
+
+
+async def test_what_was_heard_is_noted_for_its_place(stage: Stage) -> None:
+    stage.model.says("Hello.")
+    async with stage.running(drain_seconds=5.0):
+        said = await stage.alice.says("hello", in_=stage.desk)
+        await stage.bob.says("hello everyone", in_=stage.general)
+        await stage.says(stage.desk, "Hello.")
+        seen = await PlaceStore(stage.store.database).all()
+    assert seen == {stage.desk.id: said.id}
+
+
 async def test_nobody_is_pinged_whatever_the_model_says(stage: Stage) -> None:
     stage.model.says(f"@everyone {stage.mod.mention} look")
     async with stage.running():
@@ -159,6 +180,20 @@ async def test_a_mention_where_no_thread_may_be_opened_is_answered_there(stage: 
     ]
 
 
+async def test_a_thread_that_is_known_by_its_id_only_is_looked_up(stage: Stage) -> None:
+    stage.model.says("First.").then("Second.")
+    async with stage.running():
+        opening = await stage.alice.says(f"{stage.bot.mention} hello", in_=stage.general)
+        thread = await stage.thread_on(opening)
+        await stage.says(thread, "First.")
+    missed = await stage.alice.says("are you there?", in_=thread)
+    async with stage.running() as client:
+        place = client.get_partial_messageable(thread.id, guild_id=stage.guild.id)
+        await client.on_message(await place.fetch_message(missed.id))
+        await stage.says(thread, "Second.")
+    assert len(stage.asked[1]) == 3
+
+
 async def test_replies_can_be_chosen_instead_of_threads(stage: Stage) -> None:
     stage.model.says("Here.")
     async with stage.running(reply_mode=ReplyMode.REPLY):
@@ -198,10 +233,10 @@ async def test_who_writes_too_fast_is_told_once(stage: Stage) -> None:
 
 async def test_a_file_is_kept_and_given_to_the_model(stage: Stage) -> None:
     stage.model.says("Got it.")
-    async with stage.running() as client:
+    async with stage.running():
         await stage.alice.says("read", in_=stage.desk, attachments=[("notes.txt", b"buy milk")])
         await stage.says(stage.desk, "Got it.")
-        session = await client.agent._parts.manager.get(f"channel-{stage.desk.id}")
+        session = await stage.store.get(f"channel-{stage.desk.id}")
     assert session is not None
     [message, _] = session.events
     assert message.attachments[0].name == "notes.txt"  # type: ignore[attr-defined]

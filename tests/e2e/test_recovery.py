@@ -1,7 +1,13 @@
 """After a kill: nothing is shown twice, and what was not shown is."""
 
 import sqlite3
+from collections.abc import Mapping
+from typing import Any
 
+import pytest
+
+from bot.agent import Actor
+from bot.sandbox.model import Answer
 from tests.e2e.stage import Stage
 
 
@@ -87,3 +93,37 @@ async def test_the_same_message_heard_twice_is_answered_once(stage: Stage) -> No
         await stage.alice.says("and now?", in_=stage.desk)
         await stage.says(stage.desk, "Twice.")
     assert stage.said(stage.desk) == ["Once.", "Twice."]
+
+
+def asks_and_tells(request: Mapping[str, Any]) -> Answer:
+    """Ask to delete a file, and tell when it was tried."""
+    if request["messages"][-1]["role"] == "tool":
+        return Answer("That was it.")
+    return Answer("Let me ask.", [("delete_file", {"path": "old.txt"})])
+
+
+@pytest.mark.parametrize("writes", range(1, 8))
+async def test_killed_after_any_write_it_shows_everything_once(stage: Stage, writes: int) -> None:
+    stage.model.answers(asks_and_tells)
+    async with stage.running() as client:
+        await stage.alice.says("delete old.txt", in_=stage.desk)
+        most = 3 if writes > 3 else 2  # messages; some writes are saved when things go fast
+        if writes > 3:
+            card = await stage.says(stage.desk, "May I run")
+            approval_id = card.buttons[0]["custom_id"].removeprefix("approve:")
+            approver = Actor(user_id=f"user-{stage.mod.id}", moderator=True)
+            await client.control.approve(f"channel-{stage.desk.id}", approval_id, approver)
+        await stage.desk.until(
+            lambda _: stage.written >= writes or len(stage.said(stage.desk)) == most
+        )
+        await stage.kill(client)
+    async with stage.running():
+        card = await stage.says(stage.desk, "delete_file")
+        if card.buttons:
+            await stage.mod.clicks(card, "Approve")
+        await stage.says(stage.desk, "That was it.")
+        await card.until(lambda message: "It runs now" not in message.content)
+    first, second, third = stage.said(stage.desk)
+    assert (first, third) == ("Let me ask.", "That was it.")
+    assert "delete_file" in second
+    assert len(stage.tools.done) <= 1
