@@ -56,6 +56,40 @@ class Tools:
         return delete_file, read_clock, long_job
 
 
+def parley(
+    *,
+    store: SQLiteSessionManager,
+    model_url: str,
+    tools: Tools,
+    options: FrontendOptions,
+    **limits: Any,
+) -> ParleyClient:
+    """Make the real client over a store; `limits` are further ones of its agent."""
+    provider = Provider(
+        base_url=model_url,
+        model="scripted",
+        retry=RetryPolicy(max_attempts=1),
+    )
+
+    def make_agent(client: discord.Client) -> Agent:
+        return Agent(
+            provider=provider,
+            session_manager=store,
+            tools=[*tools.all, announce_tool(client)],
+            may_decide=lambda request, actor: may_decide(options, actor),
+            **limits,
+        )
+
+    return ParleyClient(
+        make_agent=make_agent,
+        store=store,
+        deliveries=DeliveryStore(store.database),
+        places=PlaceStore(store.database),
+        marks=MarkStore(store.database),
+        options=options,
+    )
+
+
 @dataclass(kw_only=True)
 class Stage:
     """Everything a scenario plays with.
@@ -123,30 +157,14 @@ class Stage:
         await task
 
     def _client(self, options: FrontendOptions) -> ParleyClient:
-        self.store = store = SQLiteSessionManager(self.database)
-        provider = Provider(
-            base_url=self.service.base_url,
-            model="scripted",
-            retry=RetryPolicy(max_attempts=1),
-        )
-
-        def make_agent(client: discord.Client) -> Agent:
-            return Agent(
-                provider=provider,
-                session_manager=store,
-                tools=[*self.tools.all, announce_tool(client)],
-                may_decide=lambda request, actor: may_decide(options, actor),
-                approval_ttl=self.approval_ttl,
-                max_model_calls=self.max_model_calls,
-            )
-
-        return ParleyClient(
-            make_agent=make_agent,
-            store=store,
-            deliveries=DeliveryStore(store.database),
-            places=PlaceStore(store.database),
-            marks=MarkStore(store.database),
+        self.store = SQLiteSessionManager(self.database)
+        return parley(
+            store=self.store,
+            model_url=self.service.base_url,
+            tools=self.tools,
             options=options,
+            approval_ttl=self.approval_ttl,
+            max_model_calls=self.max_model_calls,
         )
 
     # -- what scenarios say ------------------------------------------------------------------------
