@@ -9,6 +9,8 @@ from typing import Any
 
 logger = logging.getLogger(__name__)
 
+PATIENCE = 3.0  # seconds in which work that was cancelled has to end
+
 
 class Tasks:
     """Background work of one part; a failure is logged, never lost."""
@@ -46,8 +48,12 @@ class Tasks:
         return True
 
     async def cancel(self) -> None:
-        """End everything that still runs, and wait until it has ended."""
-        while running := set(self._running):
+        """End everything that still runs; what does not let itself be ended is left behind."""
+        stubborn: set[asyncio.Task[Any]] = set()
+        while running := self._running - stubborn:
             for task in running:
                 task.cancel()
-            await asyncio.wait(running)
+            _, pending = await asyncio.wait(running, timeout=PATIENCE)
+            for task in pending:
+                logger.warning("%s does not end", task.get_name())
+            stubborn |= pending
