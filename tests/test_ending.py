@@ -228,7 +228,8 @@ async def test_nobody_reading_what_it_logs_does_not_keep_it_alive(
         await asyncio.sleep(4.0)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(40.0):
-            await process.wait()
+            while process.returncode is None:  # noqa: ASYNC110 - `wait` waits for its output too
+                await asyncio.sleep(0.1)
 
 
 # -- one bot a database ----------------------------------------------------------------------------
