@@ -8,7 +8,6 @@ import secrets
 import discord
 
 from bot.agent import Agent, UserMessage
-from bot.errors import ParleyError
 from bot.events import Author, ErrorEvent
 from bot.frontend import rate
 from bot.frontend.access import Reaction
@@ -76,7 +75,7 @@ class Inbox:
             try:
                 if await self._hear(message):
                     await self._places.mark_seen(message.channel.id, message.id)
-            except (ParleyError, ValueError) as exc:
+            except Exception as exc:  # noqa: BLE001 - whatever it is, it is logged and told
                 await self._failed(message, exc)
 
     async def _hear(self, message: discord.Message) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import discord
 
@@ -22,7 +21,7 @@ class People:
     def __init__(self, client: discord.Client, options: FrontendOptions) -> None:
         self._client = client
         self._options = options
-        self._memberships: dict[int, tuple[float, Sequence[Speaker]]] = {}
+        self._members: dict[int, tuple[float, bool]] = {}
 
     def is_owner(self, user: int) -> bool:
         """Whether this is an owner of the bot, by setting or by what Discord says."""
@@ -63,29 +62,32 @@ class People:
         if guild is not None:
             return may_talk(self._options, self.speaker(user, guild))
         owner, options = self.is_owner(user.id), self._options
-        if may_write_dms(options, user.id, owner=owner, memberships=()):
+        if may_write_dms(options, user.id, owner=owner, member=False):
             return True
-        if options.dms is not DMPolicy.MEMBERS:
-            return False
-        memberships = await self.memberships(user.id)
-        return may_write_dms(options, user.id, owner=owner, memberships=memberships)
+        member = options.dms is DMPolicy.MEMBERS and await self._is_member(user.id)
+        return may_write_dms(options, user.id, owner=owner, member=member)
 
-    async def memberships(self, user: int) -> Sequence[Speaker]:
-        """Return somebody as a member of each server where the bot answers.
-
-        Discord is asked: without a privileged intent the client knows no members.
-        """
+    async def _is_member(self, user: int) -> bool:
+        """Whether somebody may talk in one of the servers; remembered for a while."""
         now = time.monotonic()
-        fresh = {u: (at, s) for u, (at, s) in self._memberships.items() if now - at < REMEMBERED}
-        self._memberships = fresh
-        if user in fresh:
-            return fresh[user][1]
+        self._members = {
+            each: (at, found)
+            for each, (at, found) in self._members.items()
+            if now - at < REMEMBERED
+        }
+        if user not in self._members:
+            self._members[user] = (now, await self._ask_whether_member(user))
+        return self._members[user][1]
+
+    async def _ask_whether_member(self, user: int) -> bool:
+        """Ask Discord, server by server: without a privileged intent the client knows nobody."""
         allowed = self._options.guild_ids
-        guilds = [each for each in self._client.guilds if not allowed or each.id in allowed]
-        found = [await self._membership(guild, user) for guild in guilds]
-        speakers = [each for each in found if each is not None]
-        self._memberships[user] = (now, speakers)
-        return speakers
+        for guild in self._client.guilds:
+            if not allowed or guild.id in allowed:
+                speaker = await self._membership(guild, user)
+                if speaker is not None and may_talk(self._options, speaker):
+                    return True
+        return False
 
     async def _membership(self, guild: discord.Guild, user: int) -> Speaker | None:
         try:

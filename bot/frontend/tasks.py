@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -13,16 +15,20 @@ PATIENCE = 3.0  # seconds in which work that was cancelled has to end
 
 
 class Tasks:
-    """Background work of one part; a failure is logged, never lost."""
+    """Background work of one part; a failure is logged, never lost.
+
+    Once everything was cancelled, nothing is begun any more.
+    """
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
 
     def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
         """Begin some work and keep it until it ends."""
         self._keep(asyncio.create_task(work, name=name))
 
-    def task(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+    def task(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
         """Begin some work, keep it until it ends, and return its task."""
         task = asyncio.create_task(work, name=name)
         self._keep(task)
@@ -31,6 +37,8 @@ class Tasks:
     def _keep(self, task: asyncio.Task[Any]) -> None:
         self._running.add(task)
         task.add_done_callback(self._ended)
+        if self._closed:
+            task.cancel()
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
@@ -49,6 +57,7 @@ class Tasks:
 
     async def cancel(self) -> None:
         """End everything that still runs; what does not let itself be ended is left behind."""
+        self._closed = True
         stubborn: set[asyncio.Task[Any]] = set()
         while running := self._running - stubborn:
             for task in running:

@@ -16,6 +16,7 @@ File = tuple[str, bytes]
 MOST_CONTENT = 2000  # code points: what len() counts
 UPLOAD_LIMIT = 10 * 1024 * 1024
 MOST_FILES = 10
+MOST_NONCE = 25
 SETTABLE = Flags.SUPPRESS_EMBEDS | Flags.SUPPRESS_NOTIFICATIONS | Flags.COMPONENTS_V2
 
 
@@ -50,6 +51,7 @@ class Draft:
     allowed: Allowed = field(default_factory=Allowed)
     flags: Flags = NO_FLAGS
     nonce: str | int | None = None
+    enforce_nonce: bool = False
     tts: bool = False
 
     def refuse_empty(self) -> None:
@@ -101,6 +103,7 @@ def read_draft(
         allowed=Allowed.of(form.child("allowed_mentions")),
         flags=flags & (SETTABLE | Flags.EPHEMERAL),
         nonce=_nonce(form),
+        enforce_nonce=form.value("enforce_nonce", bool) or False,
         tts=form.value("tts", bool) or False,
     )
     form.finish()
@@ -124,9 +127,10 @@ def _content(form: Form, flags: Flags) -> str | None:
 
 def _nonce(form: Form) -> str | int | None:
     nonce = form.body.get("nonce")
-    if nonce is None or isinstance(nonce, int):
+    if isinstance(nonce, int) and not isinstance(nonce, bool):
+        form.length(str(nonce), 0, MOST_NONCE, "nonce")
         return nonce
-    return form.text("nonce", 0, 25)
+    return form.text("nonce", 0, MOST_NONCE)
 
 
 def _reply_to(form: Form | None) -> ReplyTo | None:

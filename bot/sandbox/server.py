@@ -14,14 +14,16 @@ from typing import Any
 from aiohttp import web
 
 from bot.sandbox import rest
-from bot.sandbox.dispatch import Session
+from bot.sandbox.faults import Faults
 from bot.sandbox.gateway import Connection
 from bot.sandbox.gateway_protocol import Close
+from bot.sandbox.network import HOST, Network
 from bot.sandbox.page_server import Page
+from bot.sandbox.rest import gate
+from bot.sandbox.sessions import Session
 from bot.sandbox.users import Bot
 from bot.sandbox.world import World
 
-HOST = "127.0.0.1"
 LARGEST_BODY = 64 * 1024 * 1024  # above the limit for uploads, which is refused in its own words
 
 
@@ -30,11 +32,15 @@ class Sandbox:
 
     Attributes:
         url: Its address, without a slash at the end.
+        faults: What is to go wrong.
+        network: The way here, which can be cut.
     """
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.url = ""
+        self.network: Network
+        self.faults: Faults = world.faults
         self.page_token = secrets.token_urlsafe(16)
         self._open: list[Connection] = []
         self._page = Page(world, self.page_token)
@@ -57,7 +63,7 @@ class Sandbox:
     @property
     def connections(self) -> list[Session]:
         """The gateway sessions that are connected."""
-        return list(self.world.hub.sessions)
+        return [each for each in self.world.hub.sessions if each.line is not None]
 
     def connected(self, bot: Bot, timeout: float = 5.0) -> Coroutine[Any, Any, Session]:
         """Return the bot's gateway session once it is there."""
@@ -77,15 +83,13 @@ class Sandbox:
 
     async def disconnect(self, bot: Bot, code: int = Close.UNKNOWN_ERROR) -> None:
         """Hang up on a bot, as Discord does now and then."""
-        for each in list(self._open):
-            if each.session is not None and each.session.bot is bot:
-                await each.socket.close(code=code)
+        await self.faults.closes(bot, code)
 
     async def _gateway(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse(max_msg_size=4096, compress=False)
         await socket.prepare(request)
         compressed = request.query.get("compress") == "zlib-stream"
-        connection = Connection(self.world, socket, compressed=compressed)
+        connection = Connection(self.world, socket, request.transport, compressed=compressed)
         self._open.append(connection)
         try:
             await connection.serve()
@@ -97,8 +101,15 @@ class Sandbox:
         file = self.world.files.get(int(request.match_info["file"]))
         if file is None:
             raise web.HTTPNotFound
-        kind = file.content_type or "application/octet-stream"
-        return web.Response(body=file.data, headers={"Content-Type": kind})
+        headers = {"Content-Type": file.content_type or "application/octet-stream"}
+
+        async def read() -> web.Response:
+            return web.Response(body=file.data, headers=headers)
+
+        try:
+            return await gate.troubled(self.world, request, read)
+        except gate.Cut:
+            return web.Response()  # which nobody reads
 
     def application(self) -> web.Application:
         """Return the web application with everything the sandbox serves."""
@@ -111,9 +122,15 @@ class Sandbox:
         app.on_shutdown.append(self._hang_up)
         return app
 
-    async def _hang_up(self, _: web.Application) -> None:
+    def cut(self) -> None:
+        """Cut every connection to the gateway."""
         for each in list(self._open):
-            await each.socket.close(code=Close.UNKNOWN_ERROR)
+            each.drop()
+
+    async def _hang_up(self, _: web.Application) -> None:
+        self.faults.release_all()
+        for each in list(self._open):
+            await each.close(Close.UNKNOWN_ERROR)
         self._page.close()
 
 
@@ -121,14 +138,9 @@ class Sandbox:
 async def serve(world: World, *, port: int = 0) -> AsyncIterator[Sandbox]:
     """Serve a world on loopback while the block lasts; port 0 takes a free one."""
     sandbox = Sandbox(world)
-    runner = web.AppRunner(sandbox.application(), access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, HOST, port)
-        await site.start()
-        _, taken = runner.addresses[0][:2]
+    async with Network(sandbox.application(), sandbox.cut) as network:
+        taken = await network.open(port)
+        sandbox.network = network
         sandbox.url = world.cdn = f"http://{HOST}:{taken}"
         world.gateway_url = f"ws://{HOST}:{taken}/gateway"
         yield sandbox
-    finally:
-        await runner.cleanup()
