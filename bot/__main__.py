@@ -11,11 +11,8 @@ import logging
 import os
 import signal
 import sys
-<<<<<<< HEAD
-import time
-=======
 import threading
->>>>>>> main
+import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path

@@ -141,48 +141,8 @@ async def _stay(client: ParleyClient, token: str, end: Ending) -> None:
     """Be connected until a signal comes; the connection lasts until the client is closed."""
     from bot.frontend.connect import connect
 
-<<<<<<< HEAD
     connection = asyncio.create_task(connect(client, token), name="connection")
     stopping = asyncio.create_task(end.asked.wait(), name="stopping")
-=======
-    with stop_signals(settings.shutdown_seconds + LAST_SECONDS) as stop:
-        async with open_app(settings) as client:
-            token = settings.discord_token.get_secret_value()
-            connection = asyncio.create_task(connect(client, token), name="connection")
-            stopping = asyncio.create_task(stop.wait(), name="stopping")
-            try:
-                await asyncio.wait({connection, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if connection.done():
-                    await connection
-            finally:
-                await client.close()
-                for task in (connection, stopping):
-                    task.cancel()
-                await asyncio.wait({connection, stopping})
-
-
-@contextmanager
-def stop_signals(seconds: float) -> Iterator[asyncio.Event]:
-    """Give an event that SIGTERM or SIGINT sets.
-
-    From then on the process ends within so many seconds whatever still hangs, and at once with a
-    second signal. Ending hard loses nothing: the log is on disk.
-    """
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    told: list[int] = []
-
-    # not `loop.add_signal_handler`: this one is called also while something blocks the loop
-    def on_signal(number: int, _frame: object) -> None:
-        if told:
-            os._exit(128 + number)
-        told.append(number)
-        loop.call_soon_threadsafe(_begin_to_stop, stop)
-        watchdog = threading.Timer(seconds, _give_up)
-        watchdog.daemon = True
-        watchdog.start()
-
-    before = {each: signal.signal(each, on_signal) for each in (signal.SIGINT, signal.SIGTERM)}
->>>>>>> main
     try:
         await asyncio.wait({connection, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if connection.done():
@@ -191,25 +151,10 @@ def stop_signals(seconds: float) -> Iterator[asyncio.Event]:
         end.failed(exc)
         raise
     finally:
-<<<<<<< HEAD
         await client.close()
         for task in (connection, stopping):
             task.cancel()
         await asyncio.wait({connection, stopping})
-=======
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _begin_to_stop(stop: asyncio.Event) -> None:
-    logger.info("stopping; a second signal ends at once")
-    stop.set()
-
-
-def _give_up() -> None:
-    logger.error("it did not end in time, so it is ended; the next start goes on from the log")
-    os._exit(1)
->>>>>>> main
 
 
 def frontend_options(settings: Settings) -> FrontendOptions:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 import time
 from asyncio import subprocess
 from collections.abc import AsyncIterator
@@ -15,7 +14,7 @@ import pytest
 
 from bot.errors import ConfigError, StorageError
 from bot.storage.claim import claimed
-from tests.commands import Ended, ended, environment, run, running, stopped
+from tests.commands import Ended, ended, run, running, stopped
 from tests.setups import Setup, set_up
 
 MAIN = """
@@ -105,21 +104,9 @@ async def scripted(
     """Run the bot, with something changed in it, while the block lasts."""
     script = folder / "script.py"
     script.write_text(text + MAIN)
-    process = await subprocess.create_subprocess_exec(
-        sys.executable,
-        script,
-        cwd=folder,
-        env=environment({**home.settings, **settings}),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
+    changed = {**home.settings, **settings}
+    async with running(in_=folder, settings=changed, program=[str(script)]) as process:
         yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
 
 
 async def in_time(process: subprocess.Process, seconds: float) -> Ended:

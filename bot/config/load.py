@@ -47,21 +47,10 @@ def load_settings(
     Raises:
         ConfigError: names everything that is missing or wrong, and shows no secret.
     """
-<<<<<<< HEAD
-    if env_file is not None and not env_file.exists():
-        raise ConfigError(f"there is no file {env_file}")
-    path = env_file or ENV_FILE
-    try:
-        settings, wrong = _read(path)
-    except (OSError, UnicodeError) as exc:
-        raise ConfigError(f"{path} cannot be read: {exc}") from None
-    lacking = _missing(settings, discord=discord, model=model)
-    missing = {name: text for name, text in lacking if name not in wrong}
-=======
     path = _checked(env_file)
     settings, wrong = _read(path)
-    missing = {name: text for name, text in _missing(settings, discord) if name not in wrong}
->>>>>>> main
+    lacking = _missing(settings, discord=discord, model=model)
+    missing = {name: text for name, text in lacking if name not in wrong}
     if problems := {**missing, **wrong}:
         raise ConfigError(*(problems[name] for name in Settings.model_fields if name in problems))
     return settings
