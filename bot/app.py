@@ -92,7 +92,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         ConfigError: if another bot works with the database.
         StorageError: if the database cannot be opened.
     """
-    await asyncio.to_thread(_import_frontend)
+    await asyncio.to_thread(preload)
     from bot.frontend import ParleyClient, may_decide
     from bot.frontend.tools.announce import announce_tool
 
@@ -177,10 +177,11 @@ def frontend_options(settings: Settings) -> FrontendOptions:
     )
 
 
-def _import_frontend() -> None:
-    """Import discord.py in a thread, since that takes long."""
+def preload() -> None:
+    """Import all that takes long: best before there is an event loop to hold up."""
     import bot.frontend.connect
-    import bot.frontend.tools.announce  # noqa: F401 - used by whoever calls this
+    import bot.frontend.tools.announce
+    import bot.providers.sdk  # noqa: F401 - used by whoever imports them again
 
 
 async def _open_parts(
