@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import chain, repeat
 
 from bot.events import RecordedEvent
 from bot.frontend.deliverer import Deliverer, Known
@@ -26,7 +28,7 @@ from bot.sessions.deliveries import DeliveryStore
 logger = logging.getLogger(__name__)
 
 PAGE = 1000
-RETRY_AFTER = (1.0, 5.0, 25.0)  # seconds, while Discord cannot be reached
+RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 
 class Reconciler:
@@ -50,6 +52,7 @@ class Reconciler:
         self._trouble = trouble
         self._expiry = expiry
         self._tasks = tasks
+        self._hope = asyncio.Event()
         self._woken: set[str] = set()
         self._workers: dict[str, asyncio.Task[None]] = {}
 
@@ -60,6 +63,11 @@ class Reconciler:
             self._workers[session_id] = self._tasks.task(
                 self._work(session_id), name=f"reconcile {session_id}"
             )
+
+    def retry(self) -> None:
+        """Try again now what could not be shown: Discord is there again."""
+        self._hope.set()
+        self._hope = asyncio.Event()
 
     async def caught_up(self, session_id: str) -> None:
         """Wait until the session is reconciled as far as it was woken."""
@@ -75,20 +83,23 @@ class Reconciler:
             del self._workers[session_id]
 
     async def _try(self, session_id: str) -> None:
-        for delay in (*RETRY_AFTER, None):
+        for delay in chain(RETRY_AFTER, repeat(RETRY_AFTER[-1])):
             try:
                 await self._reconcile(session_id)
             except UnavailableError as exc:
                 logger.warning("%s is not reconciled: %s", session_id, exc)
-                if delay is None:
-                    return  # the next wake, or the next start, goes on from here
-                await asyncio.sleep(delay)
+                await self._pause(delay)
             except DiscordError as exc:
                 await self._trouble.tell(session_id, exc)
                 return
             else:
                 self._trouble.over(session_id)
                 return
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._hope.wait()
 
     async def _reconcile(self, session_id: str) -> None:
         start = await self._deliveries.delivered_to(session_id)

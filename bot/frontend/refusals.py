@@ -77,7 +77,7 @@ def translated(error: Exception, *, lacking: str = "") -> DiscordError:
         error: What was raised.
         lacking: The names of the permissions that are missing, where it is known.
     """
-    if not isinstance(error, discord.HTTPException) or error.status >= 500:
+    if not isinstance(error, discord.HTTPException) or error.status >= 500 or error.status == 429:
         return UnavailableError(f"{type(error).__name__}: {error}")
     match error.code:
         case 10008:

@@ -49,6 +49,7 @@ class Parts:
     recovery: Recovery
     expiry: Expiry
     previews: Previews
+    reconciler: Reconciler
     work: Tasks
     showing: Tasks
     reading: Tasks
@@ -123,6 +124,7 @@ def wire(
         recovery=recovery,
         expiry=expiry,
         previews=previews,
+        reconciler=reconciler,
         work=work,
         showing=showing,
         reading=reading,
