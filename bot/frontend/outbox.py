@@ -18,7 +18,6 @@ from bot.frontend.refusals import (
     TooLargeError,
     asked,
     lacking,
-    translated,
 )
 from bot.frontend.shown import Key, Shown, marks
 from bot.frontend.split import LIMIT
@@ -122,10 +121,11 @@ class Outbox:
             limit=SEARCHED, after=discord.Object(after) if after else None, oldest_first=False
         )
         own = self._client.user.id if self._client.user else 0
-        try:
-            said = [message async for message in history if message.author.id == own]
-        except discord.DiscordException as exc:
-            raise translated(exc, lacking=self._lacking(channel_id)) from exc
+
+        async def read() -> list[discord.Message]:
+            return [message async for message in history if message.author.id == own]
+
+        said = await asked(read, lambda: self._lacking(channel_id))
         wanted = marks(shown.key)
         carrying = [each.id for each in said if wanted & _custom_ids(each)]
         saying = [each.id for each in said if each.content.strip() == shown.content.strip()]
