@@ -154,7 +154,7 @@ class ParleyClient(discord.AutoShardedClient):
             logger.info("some turns are left open; the next start goes on with them")
         self.agent.suspend()
         await parts.work.cancel()
-        await parts.previews.close()
+        parts.showing.start(parts.previews.close(), name="the end of the previews")
         await parts.showing.finish(LAST_WORDS)
         await parts.showing.cancel()
         await parts.seen.flush()

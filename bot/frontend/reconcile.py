@@ -85,7 +85,9 @@ class Reconciler:
     async def _try(self, session_id: str) -> None:
         for delay in chain(RETRY_AFTER, repeat(RETRY_AFTER[-1])):
             try:
-                await self._reconcile(session_id)
+                if not await self._reconcile(session_id):
+                    # An archived thread refuses edits, and is opened by the next new message.
+                    await self._reconcile(session_id)
             except UnavailableError as exc:
                 logger.warning("%s is not reconciled: %s", session_id, exc)
                 await self._pause(delay)
@@ -101,7 +103,8 @@ class Reconciler:
             async with asyncio.timeout(seconds):
                 await self._hope.wait()
 
-    async def _reconcile(self, session_id: str) -> None:
+    async def _reconcile(self, session_id: str) -> bool:
+        """Make one pass; return whether everything is shown as it should be."""
         start = await self._deliveries.delivered_to(session_id)
         seen = view(await self._log(session_id, start))
         self._expiry(session_id, seen.expires_at)
@@ -115,6 +118,7 @@ class Reconciler:
             complete = True
         if complete and seen.settled_to > start:
             await self._deliveries.set_delivered_to(session_id, seen.settled_to)
+        return complete
 
     async def _log(self, session_id: str, start: int) -> Sequence[RecordedEvent]:
         events: list[RecordedEvent] = []

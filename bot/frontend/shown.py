@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -65,7 +65,7 @@ class Shown:
     content: str
     buttons: tuple[Button, ...] = ()
     file: File | None = None
-    reply_to: str | None = field(default=None)
+    reply_to: str | None = None
     final: bool = True
 
     @property

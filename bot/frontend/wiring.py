@@ -89,7 +89,9 @@ def wire(
         reconciler=reconciler,
         tasks=work,
     )
-    control = Control(agent=agent, store=store, runs=runs, reconciler=reconciler, options=options)
+    control = Control(
+        agent=agent, store=store, runs=runs, reconciler=reconciler, options=options, tasks=work
+    )
     recovery = Recovery(
         agent=agent, store=store, deliveries=deliveries, runs=runs, reconciler=reconciler
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import bot.providers.sdk  # noqa: F401 - slow: the first scenario is not to wait for it
 from bot.frontend import FrontendOptions
 from bot.sandbox import ManualClock, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model

@@ -36,6 +36,8 @@ from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 
+PATIENCE = 15.0  # seconds; only a scenario that fails takes them
+
 
 @dataclass
 class Tools:
@@ -209,7 +211,7 @@ class Stage:
         def opened(found: Message) -> bool:
             return found.thread is not None
 
-        found = await message.until(opened)
+        found = await message.until(opened, PATIENCE)
         assert found.thread is not None
         return found.thread
 
@@ -219,7 +221,7 @@ class Stage:
         def said(messages: list[Message]) -> bool:
             return any(self._is(each, text) for each in messages)
 
-        messages = await place.until(said)
+        messages = await place.until(said, PATIENCE)
         return next(each for each in messages if self._is(each, text))
 
     def _is(self, message: Message, text: str) -> bool:
