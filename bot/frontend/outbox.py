@@ -42,16 +42,22 @@ class Outbox:
         """Post a message and return its id.
 
         A reply that may not be one is posted without its reference, a file that is too large
-        as a note, a text that is blocked as a sentence about it.
+        as a note, a text that is blocked as a sentence about it. Not so a card that asks: nobody
+        is to approve what is not shown.
 
         Raises:
+            ContentRefusedError: if a card cannot show what it asks for.
             DiscordError: if it could not be posted.
         """
         try:
             return await self._send(channel_id, shown, nonce)
         except TooLargeError:
+            if shown.asks:
+                raise ContentRefusedError("the arguments are too large to be shown") from None
             return await self._send(channel_id, _without_file(shown), nonce)
         except ContentRefusedError as exc:
+            if shown.asks:
+                raise
             return await self._send(channel_id, _blocked(shown, exc), nonce)
 
     async def _send(self, channel_id: int, shown: Shown, nonce: str) -> int:

@@ -13,6 +13,7 @@ from bot.events import RecordedEvent
 from bot.frontend.deliverer import Deliverer, Known
 from bot.frontend.preview import Previews
 from bot.frontend.refusals import (
+    ContentRefusedError,
     DiscordError,
     PlaceGoneError,
     RefusedError,
@@ -28,6 +29,7 @@ from bot.sessions.deliveries import DeliveryStore
 logger = logging.getLogger(__name__)
 
 PAGE = 1000
+DENIED = "What I wanted to ask about there does not run"
 RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 
@@ -43,6 +45,7 @@ class Reconciler:
         previews: Previews,
         trouble: Trouble,
         expiry: Callable[[str, datetime | None], None],
+        unseen: Callable[[str, str, str], None],
         tasks: Tasks,
     ) -> None:
         self._store = store
@@ -51,6 +54,7 @@ class Reconciler:
         self._previews = previews
         self._trouble = trouble
         self._expiry = expiry
+        self._unseen = unseen
         self._tasks = tasks
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
@@ -113,12 +117,30 @@ class Reconciler:
         known = await self._deliverer.known(session_id, turns)
         try:
             complete = await self._show(session_id, seen, known)
-        except PlaceGoneError:
+        except PlaceGoneError as exc:
             logger.info("the place of %s was deleted: nobody can see it any more", session_id)
+            await self._deny_unseen(session_id, seen, exc)
             complete = True
+        except ContentRefusedError as exc:
+            await self._deny_unseen(session_id, seen, exc)
+            complete = False
+        except RefusedError as exc:
+            if await self._deny_unseen(session_id, seen, exc):
+                raise RefusedError(f"{exc}. {DENIED}", exc.code) from exc
+            raise
         if complete and seen.settled_to > start:
             await self._deliveries.set_delivered_to(session_id, seen.settled_to)
         return complete
+
+    async def _deny_unseen(self, session_id: str, seen: View, why: DiscordError) -> bool:
+        """Let the calls be denied that nobody can be asked about; return whether there are any."""
+        cards = [shown.key for shown in seen.shown if shown.asks]
+        known = await self._deliverer.known(session_id, {key.turn_id for key in cards})
+        visible = {key for key, delivery in known.items() if delivery.message_id is not None}
+        unseen = [key for key in cards if key not in visible]
+        for key in unseen:
+            self._unseen(session_id, key.subject, f"nobody could be asked: {why}")
+        return bool(unseen)
 
     async def _log(self, session_id: str, start: int) -> Sequence[RecordedEvent]:
         events: list[RecordedEvent] = []

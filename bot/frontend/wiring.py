@@ -79,6 +79,7 @@ def wire(
         previews=previews,
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
+        unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
         tasks=showing,
     )
     runs = Runs(

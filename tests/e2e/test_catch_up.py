@@ -104,16 +104,18 @@ async def test_threads_and_dms_are_caught_up_too(stage: Stage) -> None:
 
 
 async def test_only_places_with_something_new_are_read(stage: Stage) -> None:
+    quiet = stage.guild.channel("quiet")
     await acquainted(stage)
-    await stage.bob.says("just chatting", in_=stage.general)
+    await stage.bob.says("just chatting", in_=quiet)
     async with stage.running():
         await stage.alice.says("again", in_=stage.desk)
         await stage.says(stage.desk, "Re: again")
     before = len(stage.world.requests)
-    await stage.bob.says("chatting on", in_=stage.general)
+    opening = await stage.bob.says(f"{stage.bot.mention} chatting on", in_=stage.general)
     async with stage.running():
-        await asyncio.sleep(0.3)
-    assert reads(stage, before) == [f"/api/v10/channels/{stage.general.id}/messages"]
+        await stage.says(await stage.thread_on(opening), "Re: chatting on")
+    assert f"/api/v10/channels/{stage.general.id}/messages" in reads(stage, before)
+    assert not any(str(quiet.id) in each for each in reads(stage, before))
 
 
 async def test_the_chatter_of_others_is_noted_at_the_end_only(stage: Stage) -> None:
