@@ -38,12 +38,17 @@ def user_events(user_input: UserInput, user_id: str | None) -> list[UserMessageE
         ValueError: if there is nothing in it, something that is no message, or a text of over a
             million characters.
     """
-    several = isinstance(user_input, Sequence) and not isinstance(user_input, str | bytes)
-    messages = [_message(each) for each in (user_input if several else [user_input])]
+    messages = [_message(each) for each in _several(user_input)]
     if not messages:
         raise ValueError("there is no message")
     turn_id = new_id("turn")
     return [_event(message, turn_id, user_id) for message in messages]
+
+
+def _several(user_input: object) -> Sequence[object]:
+    if isinstance(user_input, Sequence) and not isinstance(user_input, str | bytes):
+        return user_input
+    return [user_input]
 
 
 def _message(said: object) -> UserMessage:
