@@ -170,6 +170,15 @@ def test_it_can_have_no_tools_and_logs_as_loudly_as_told() -> None:
     assert settings.log_level == "DEBUG"
 
 
+def test_tools_are_shipped_ones_files_or_modules() -> None:
+    needed = ("DISCORD_TOKEN=abc", "OPENAI_API_KEY=key")
+    settings = load_settings(env_file(*needed, "TOOLS=roll_dice, my_tools.py, some.tools"))
+    assert settings.tools == ("roll_dice", "my_tools.py", "some.tools")
+    for mistyped in ("role_dice", "some..tools"):
+        with pytest.raises(ConfigError, match="TOOLS must name shipped tools"):
+            load_settings(env_file(*needed, f"TOOLS={mistyped}"))
+
+
 def test_the_example_names_every_setting_with_its_default_and_its_line() -> None:
     names = {env_name(field): about for field, about in Settings.model_fields.items()}
     assert list(dotenv_values(EXAMPLE)) == list(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from bot.failpoints import around
 from bot.frontend.ids import place_of
 from bot.frontend.outbox import Outbox, nonce_of
 from bot.frontend.refusals import MessageGoneError, RefusedError
@@ -74,9 +75,9 @@ class Deliverer:
         return None
 
     async def _send(self, delivery: Delivery, shown: Shown) -> None:
-        await self._deliveries.put(replace(delivery, message_id=None, final=False))
+        await self._note(replace(delivery, message_id=None, final=False))
         message_id = await self._sent(delivery, shown)
-        await self._deliveries.put(_done(delivery, shown, message_id))
+        await self._note(_done(delivery, shown, message_id))
 
     async def _sent(self, delivery: Delivery, shown: Shown) -> int:
         session_id, channel_id = delivery.session_id, delivery.channel_id
@@ -97,7 +98,11 @@ class Deliverer:
         except MessageGoneError:
             await self._send(delivery, shown)
         else:
-            await self._deliveries.put(_done(delivery, shown, message_id))
+            await self._note(_done(delivery, shown, message_id))
+
+    async def _note(self, delivery: Delivery) -> None:
+        with around("note"):
+            await self._deliveries.put(delivery)
 
 
 def key_of(delivery: Delivery) -> Key:

@@ -9,6 +9,7 @@ from typing import Any
 
 import discord
 
+from bot.failpoints import around
 from bot.frontend.ids import message_of
 from bot.frontend.refusals import (
     ContentRefusedError,
@@ -69,12 +70,17 @@ class Outbox:
     async def _post(self, channel_id: int, shown: Shown, nonce: str, reply_to: int | None) -> int:
         place = self._place(channel_id)
         options = _options(shown, _reference(channel_id, reply_to))
-        message = await asked(
-            lambda: place.send(
-                shown.content, nonce=nonce, files=_files(shown), allowed_mentions=NOBODY, **options
-            ),
-            lambda: self._lacking(channel_id),
-        )
+        with around("send"):
+            message = await asked(
+                lambda: place.send(
+                    shown.content,
+                    nonce=nonce,
+                    files=_files(shown),
+                    allowed_mentions=NOBODY,
+                    **options,
+                ),
+                lambda: self._lacking(channel_id),
+            )
         return message.id
 
     async def edit(self, channel_id: int, message_id: int, shown: Shown) -> None:
@@ -93,21 +99,23 @@ class Outbox:
 
     async def _edit(self, channel_id: int, message_id: int, shown: Shown) -> None:
         message = self._place(channel_id).get_partial_message(message_id)
-        await asked(
-            lambda: message.edit(
-                content=shown.content,
-                view=_buttons(shown),
-                attachments=_files(shown),
-                allowed_mentions=NOBODY,
-            ),
-            lambda: self._lacking(channel_id),
-        )
+        with around("edit"):
+            await asked(
+                lambda: message.edit(
+                    content=shown.content,
+                    view=_buttons(shown),
+                    attachments=_files(shown),
+                    allowed_mentions=NOBODY,
+                ),
+                lambda: self._lacking(channel_id),
+            )
 
     async def delete(self, channel_id: int, message_id: int) -> None:
         """Take a message away; one that is gone already is fine."""
         message = self._place(channel_id).get_partial_message(message_id)
         try:
-            await asked(message.delete)
+            with around("delete"):
+                await asked(message.delete)
         except MessageGoneError:
             return
 
@@ -140,10 +148,11 @@ class Outbox:
         place = self._place(channel_id)
         reference = _reference(channel_id, reply_to)
         options: dict[str, Any] = {"reference": reference} if reference else {}
-        await asked(
-            lambda: place.send(text, allowed_mentions=NOBODY, **options),
-            lambda: self._lacking(channel_id),
-        )
+        with around("tell"):
+            await asked(
+                lambda: place.send(text, allowed_mentions=NOBODY, **options),
+                lambda: self._lacking(channel_id),
+            )
 
     async def typing(self, channel_id: int) -> None:
         """Show for ten seconds, or until the next message, that the bot types."""

@@ -6,6 +6,7 @@ import logging
 
 import discord
 
+from bot.failpoints import around
 from bot.frontend.access import Heard, Reaction, reaction_to
 from bot.frontend.ids import Place, PlaceKind
 from bot.frontend.options import FrontendOptions
@@ -85,7 +86,8 @@ class Rooms:
         """Open a thread on a message; a thread's id is its first message's."""
         place = Place(PlaceKind.THREAD, message.id)
         try:
-            await asked(lambda: message.create_thread(name=thread_name(text)))
+            with around("thread"):
+                await asked(lambda: message.create_thread(name=thread_name(text)))
         except UnavailableError:
             return place if await self._exists(message.id) else None
         except RefusedError as exc:

@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar
 import aiosqlite
 
 from bot.errors import StorageError
+from bot.failpoints import around
 from bot.storage.migrations import migrate
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ class Shared(sqlite3.Connection):
         try:
             for job in jobs:
                 job.value = job.function(self)
-            self.execute("COMMIT")
+            self._commit()
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
             for job in jobs:
                 job.error = exc
@@ -84,12 +85,20 @@ class Shared(sqlite3.Connection):
         else:
             self._lane.transactions += 1
 
+    def _commit(self) -> None:
+        if not self._lane.writes:
+            self.execute("COMMIT")
+            return
+        with around("commit"):
+            self.execute("COMMIT")
+
 
 class Lane:
     """A way to one connection; opened once, then used from one event loop at a time."""
 
     def __init__(self, path: Path, begin: str, prepare: Callable[[sqlite3.Connection], None]):
         self.begin = begin
+        self.writes = begin != "BEGIN"
         self.prepare = prepare
         self.transactions = 0
         self.failure: Exception | None = None
