@@ -47,7 +47,9 @@ def _tool(name: str) -> str:
     is_module = "." in name and all(each.isidentifier() for each in name.split("."))
     if not (name in SHIPPED or name.endswith(".py") or is_module):
         shipped = ", ".join(sorted(SHIPPED))
-        raise ValueError(f"must name shipped tools ({shipped}), files.py or package.modules")
+        raise ValueError(
+            f"must be shipped tools ({shipped}), my_tools.py or package.module, not {name[:40]!r}"
+        )
     return name
 
 
