@@ -122,8 +122,8 @@ class Outbox:
     async def find(self, channel_id: int, shown: Shown) -> list[int]:
         """Look in a place for the message that shows something, when its id was lost.
 
-        What it carries tells: the `custom_id` of its buttons, else its text. The likeliest
-        comes first.
+        What it carries tells: the `custom_id` of its buttons, else its text if it is to have
+        one. The likeliest comes first.
         """
         after = message_of(shown.reply_to)
         history = self._place(channel_id).history(
