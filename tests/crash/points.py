@@ -1,0 +1,68 @@
+"""The points that a watched bot reaches, and the one at which it is to die (`bot.failpoints`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+START_UP_DONE = "recovered"
+
+
+@dataclass(frozen=True, order=True)
+class Point:
+    """The n-th time that a point is reached, counted from some moment."""
+
+    name: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.number}"
+
+
+class Points:
+    """The folder that a bot is watched through."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self._reached, self._kill = folder / "reached", folder / "kill"
+
+    def reached(self) -> list[str]:
+        """Return the names of all points since the process began, in their order."""
+        if not self._reached.exists():
+            return []
+        whole = self._reached.read_text().rpartition("\n")[0]
+        return [line.rpartition(" ")[0] for line in whole.splitlines()]
+
+    def since(self, start: int) -> list[Point]:
+        """Return the points after the first `start` ones, each with its number from there on."""
+        counts: Counter[str] = Counter()
+        found = []
+        for name in self.reached()[start:]:
+            counts[name] += 1
+            found.append(Point(name, counts[name]))
+        return found
+
+    def arm(self, point: Point) -> None:
+        """Let the bot die when it reaches a point, counted from now."""
+        already = Counter(self.reached())[point.name]
+        armed = self.folder / "kill.new"
+        armed.write_text(f"{point.name} {already + point.number}")
+        armed.rename(self._kill)
+
+    def begin(self, point: Point | None = None) -> None:
+        """Forget what was reached: a new process begins, which may be to die at a point."""
+        self._reached.unlink(missing_ok=True)
+        self._kill.unlink(missing_ok=True)
+        if point is not None:
+            self.arm(point)
+
+    def disarm(self) -> None:
+        """Let the bot live."""
+        self._kill.unlink(missing_ok=True)
+
+    @property
+    def started(self) -> bool:
+        """Whether the process is through with what it does at the start."""
+        return START_UP_DONE in self.reached()

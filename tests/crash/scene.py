@@ -1,0 +1,186 @@
+"""What people do while a bot is killed: they go by what they see, and try again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bot.sandbox import Answer, DirectChannel, Message, Person, Place
+from tests.crash.judge import Asked, Fate, judge
+from tests.crash.mind import Plan
+from tests.crash.town import STEP, Town, until
+
+AGAIN = 3.0  # seconds after which somebody tries again
+ANSWERED = frozenset({Fate.ANSWERED})
+
+
+@dataclass
+class Scene:
+    """One play in a place of its own, by people of its own."""
+
+    town: Town
+    desk: Place
+    alice: Person
+    asked: list[Asked] = field(default_factory=list)
+
+    # -- what people do ----------------------------------------------------------------------------
+
+    async def asks(
+        self,
+        plan: Plan,
+        *,
+        by: Person | None = None,
+        in_: Place | None = None,
+        fates: frozenset[Fate] = ANSWERED,
+        ran: bool = True,
+        calls: Iterable[str] = (),
+        text: str = "",
+        **more: Any,
+    ) -> Asked:
+        """Say something for which the model has a plan; `calls` are tools that it then calls."""
+        token = self.town.token()
+        if calls:
+            named = tuple((tool, f"{token}.{number}") for number, tool in enumerate(calls))
+            plan = Plan(**{**_fields(plan), "calls": named})
+        self.town.mind.plans[token] = plan
+        place = in_ or self.desk
+        message = await (by or self.alice).says(f"{text}{token}, please", in_=place, **more)
+        asked = Asked(token=token, plan=plan, message=message, place=place, fates=fates, ran=ran)
+        self.asked.append(asked)
+        return asked
+
+    async def asks_in_a_thread(self, plan: Plan) -> Asked:
+        """Mention the bot in a channel, and follow it into the thread that it opens."""
+        bot, general = self.town.bot, self.town.general
+        asked = await self.asks(plan, in_=general, text=f"{bot.mention} ")
+        await until(lambda: asked.message.thread is not None, f"no thread\n{general.dump()}")
+        assert asked.message.thread is not None
+        self.asked[-1] = replace(asked, place=asked.message.thread)
+        return self.asked[-1]
+
+    async def decides(self, label: str, line: str, *, command: str = "") -> None:
+        """Let the moderator decide about a line, by its card's button or by a command."""
+        await self._insists(
+            lambda: self._with(label, line),
+            lambda card: (
+                self.town.mod.runs(command, in_=card.place)
+                if command
+                else self.town.mod.clicks(card, label)
+            ),
+            done=lambda: self._decided(line),
+        )
+
+    async def stops(self, asked: Asked) -> None:
+        """Let who asked press the stop button, whenever there is one, until it has stopped."""
+        await self._insists(
+            lambda: self._with("Stop", asked.token),
+            lambda message: self.alice.clicks(message, "Stop"),
+            done=lambda: any(each.content == "Stopped." for each in self._said(asked.place)),
+        )
+
+    async def resets(self) -> None:
+        """Begin the conversation anew."""
+        await self._insists(
+            lambda: self.asked[-1].message,
+            lambda message: self.alice.runs("/reset", in_=message.place),
+            done=lambda: any("anew" in each.content for each in self._said(self.desk)),
+        )
+
+    async def sees(self, text: str, *, in_: Place | None = None) -> Message:
+        """Wait until the bot has said something."""
+        place = in_ or self.desk
+
+        def found() -> Message | None:
+            return next((each for each in self._said(place) if text in each.content), None)
+
+        await until(lambda: found() is not None, f"nobody says {text!r}\n{place.dump()}")
+        message = found()
+        assert message is not None
+        return message
+
+    # -- how it ends -------------------------------------------------------------------------------
+
+    def wrong(self) -> list[str]:
+        """Return what is wrong now."""
+        places = dict.fromkeys(each.place for each in self.asked)
+        lines = self.town.lines()
+        return [each for p in places for each in judge(p, self.town.bot, self.asked, lines)]
+
+    async def settles(self, within: float) -> list[str]:
+        """Wait until all is well and stays so; return what is wrong at the end."""
+        deadline = time.monotonic() + within
+        while time.monotonic() < deadline and (self.wrong() or not self.town.is_up):
+            await asyncio.sleep(STEP * 2)
+        await self.town.quiet()
+        return self.wrong()
+
+    def dump(self) -> str:
+        """Return all places as people see them."""
+        return "\n".join(each.dump() for each in dict.fromkeys(a.place for a in self.asked))
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    async def _insists(
+        self,
+        find: Callable[[], Message | None],
+        act: Callable[[Message], Coroutine[Any, Any, Answer]],
+        *,
+        done: Callable[[], bool],
+    ) -> None:
+        """Act on a message until it has worked; what was done to a dead bot is done again."""
+        while not done():
+            await until(lambda: done() or find() is not None, f"nothing to do\n{self.dump()}")
+            await self.town.up()
+            message = find()
+            if message is not None and not done():
+                deaths = self.town.deaths
+                await self._tried(act(message), deaths)
+                with suppress(TimeoutError):
+                    await until(lambda d=deaths: done() or self.town.deaths > d, "", AGAIN)
+
+    async def _tried(self, acting: Coroutine[Any, Any, Answer], deaths: int) -> None:
+        """Wait for an answer, unless the bot dies of it."""
+        task = asyncio.create_task(acting)
+        dying = asyncio.create_task(until(lambda: self.town.deaths > deaths, ""))
+        try:
+            await asyncio.wait({task, dying}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            task.cancel()
+            dying.cancel()
+            await asyncio.wait({task, dying})
+        if not task.cancelled() and (error := task.exception()) is not None:
+            if not isinstance(error, LookupError | TimeoutError):
+                raise error
+
+    def _with(self, label: str, word: str) -> Message | None:
+        for place in dict.fromkeys(each.place for each in self.asked):
+            for message in self._said(place):
+                labels = [button.get("label") for button in message.buttons]
+                if label in labels and word in message.content:
+                    return message
+        return None
+
+    def _decided(self, line: str) -> bool:
+        cards = [
+            each
+            for place in dict.fromkeys(each.place for each in self.asked)
+            for each in self._said(place)
+            if f'"{line}"' in each.content
+        ]
+        return bool(cards) and not any(each.buttons for each in cards)
+
+    def _said(self, place: Place) -> list[Message]:
+        return [each for each in place.messages if each.author is self.town.bot]
+
+
+def dm(scene: Scene) -> DirectChannel:
+    """Return alice's direct messages with the bot."""
+    return scene.alice.dm(scene.town.bot)
+
+
+def _fields(plan: Plan) -> dict[str, Any]:
+    return {name: getattr(plan, name) for name in plan.__dataclass_fields__}
