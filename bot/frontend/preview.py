@@ -84,7 +84,7 @@ class Preview:
             if number >= len(self._written):
                 # With its button also where more follows at once: should its id be lost with this
                 # process, the button is what it is found by. The next edit takes it away.
-                shown = replace(shown, buttons=_stop(shown.key))  # noqa: PLW2901
+                shown = replace(shown, buttons=_stop(shown.key))
                 await self._write(self.subject.session_id, shown)
                 self._written.append(shown)
             elif shown != self._written[number]:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from bot.agent import Agent
-from bot.failpoints import reach
+from bot.failpoints import around
 from bot.frontend.ids import place_of
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.runs import Runs
@@ -40,9 +40,9 @@ class Recovery:
 
     async def recover(self) -> None:
         """Go through all sessions that are behind or open."""
-        await _each(_pages(self._behind), self._reconcile)
-        await _each(_pages(self._open), self._resume)
-        reach("recovered")
+        with around("recovery"):
+            await _each(_pages(self._behind), self._reconcile)
+            await _each(_pages(self._open), self._resume)
 
     async def _behind(self, after: str) -> Sequence[str]:
         return await self._deliveries.behind(after=after, limit=PAGE)

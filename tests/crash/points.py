@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-START_UP_DONE = "recovered"
+BEGUN, DONE = "recovery.before", "recovery.after"
 
 
 @dataclass(frozen=True, order=True)
@@ -63,6 +63,11 @@ class Points:
         self._kill.unlink(missing_ok=True)
 
     @property
-    def started(self) -> bool:
-        """Whether the process is through with what it does at the start."""
-        return START_UP_DONE in self.reached()
+    def has_started(self) -> bool:
+        """Whether the process goes on with what was left open."""
+        return BEGUN in self.reached()
+
+    @property
+    def has_recovered(self) -> bool:
+        """Whether the process is through with what was left open."""
+        return DONE in self.reached()

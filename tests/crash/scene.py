@@ -139,8 +139,11 @@ class Scene:
             if message is not None and not done():
                 deaths = self.town.deaths
                 await self._tried(act(message), deaths)
-                with suppress(TimeoutError):
-                    await until(lambda d=deaths: done() or self.town.deaths > d, "", AGAIN)
+                await self._seen(done, deaths)
+
+    async def _seen(self, done: Callable[[], bool], deaths: int) -> None:
+        with suppress(TimeoutError):
+            await until(lambda: done() or self.town.deaths > deaths, "", AGAIN)
 
     async def _tried(self, acting: Coroutine[Any, Any, Answer], deaths: int) -> None:
         """Wait for an answer, unless the bot dies of it."""

@@ -18,7 +18,7 @@ from tests.crash.scene import Scene
 from tests.crash.town import Town, town
 
 NONCES_ARE_OVER = 600.0
-SETTLING = 25.0
+SETTLING = 12.0
 
 
 class Restart(Enum):

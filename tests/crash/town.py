@@ -19,7 +19,7 @@ from bot.sandbox.model import serve_model
 from tests.crash.mind import Mind
 from tests.crash.points import Point, Points
 
-PATIENCE = 90.0  # seconds within which anything happens, also on a busy machine
+PATIENCE = 40.0  # seconds within which anything happens, also on a busy machine
 QUIET = 0.25  # seconds without a step after which a bot has nothing to do
 STEP = 0.02
 NO_SETTINGS: Mapping[str, str] = {}
@@ -134,9 +134,9 @@ class Town:
 
     @property
     def is_up(self) -> bool:
-        """Whether the bot is there and through with its start."""
+        """Whether the bot is there and at work."""
         self.check()
-        return self.points.started and any(c.bot is self.bot for c in self.sandbox.connections)
+        return self.points.has_started and any(c.bot is self.bot for c in self.sandbox.connections)
 
     def check(self) -> None:
         """Raise what went wrong with the process itself."""
@@ -150,8 +150,11 @@ class Town:
     async def quiet(self) -> None:
         """Wait until the bot is there and has nothing to do."""
         await self.up()
-        seen, since = -1, time.monotonic()
-        while time.monotonic() - since < QUIET or not self.is_up:
+        begun = since = time.monotonic()
+        seen = -1
+        while time.monotonic() - since < QUIET or not (self.is_up and self.points.has_recovered):
+            if time.monotonic() - begun > PATIENCE:
+                raise TimeoutError("the bot does not come to rest")
             if (now := len(self.points.reached())) != seen:
                 seen, since = now, time.monotonic()
             await asyncio.sleep(STEP)
