@@ -77,10 +77,8 @@ class Runner:
         """Record a message, and answer it unless the session waits."""
         messages = user_events(user_input, user_id)
         mine = messages[0].turn_id
-        live = self.sessions[session_id]
-        session = await live.open(user_id, create=True)
-        if not self._may_continue(session, user_id):
-            raise AccessDeniedError(f"you may not continue the session {session_id!r}")
+        live = await self._opened(session_id, user_id)
+        session = live.session
         outcome.context = outcome.context or self._parts.context(session, mine)
         outcome.context.session, outcome.context.user_id = session, user_id
         with live.awaited(mine):
@@ -122,7 +120,30 @@ class Runner:
             async for event in events:
                 yield event
 
+    async def note(
+        self,
+        session_id: str,
+        user_id: str | None,
+        messages: Sequence[UserMessageEvent],
+        end: RecordedEvent,
+    ) -> None:
+        """Record messages together with the end of their turn.
+
+        Raises:
+            DuplicateMessageError: if one of them is known; nothing was recorded.
+        """
+        live = await self._opened(session_id, user_id)
+        await live.record(lambda session: [*self._unless_known(session, messages), end])
+
     # -- their parts -------------------------------------------------------------------------------
+
+    async def _opened(self, session_id: str, user_id: str | None) -> LiveSession:
+        """Return a session that this user may continue, made if there is none."""
+        live = self.sessions[session_id]
+        session = await live.open(user_id, create=True)
+        if not self._may_continue(session, user_id):
+            raise AccessDeniedError(f"you may not continue the session {session_id!r}")
+        return live
 
     async def _mine(
         self, outcome: Outcome, live: LiveSession, recorded: Sequence[RecordedEvent]

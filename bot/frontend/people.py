@@ -22,7 +22,7 @@ class People:
     def __init__(self, client: discord.Client, options: FrontendOptions) -> None:
         self._client = client
         self._options = options
-        self._memberships: dict[int, tuple[float, Sequence[Speaker]]] = {}
+        self._members: dict[tuple[int, int], tuple[float, discord.Member | None]] = {}
 
     def is_owner(self, user: int) -> bool:
         """Whether this is an owner of the bot, by setting or by what Discord says."""
@@ -75,21 +75,34 @@ class People:
 
         Discord is asked: without a privileged intent the client knows no members.
         """
-        now = time.monotonic()
-        fresh = {u: (at, s) for u, (at, s) in self._memberships.items() if now - at < REMEMBERED}
-        self._memberships = fresh
-        if user in fresh:
-            return fresh[user][1]
         allowed = self._options.guild_ids
         guilds = [each for each in self._client.guilds if not allowed or each.id in allowed]
-        found = [await self._membership(guild, user) for guild in guilds]
-        speakers = [each for each in found if each is not None]
-        self._memberships[user] = (now, speakers)
-        return speakers
+        found = [(guild.id, await self._member(guild, user)) for guild in guilds]
+        return [self.speaker(member, guild) for guild, member in found if member is not None]
 
-    async def _membership(self, guild: discord.Guild, user: int) -> Speaker | None:
+    async def recognised(
+        self, user: discord.User | discord.Member, guild: discord.Guild | None
+    ) -> discord.User | discord.Member:
+        """Return somebody with roles and nickname, which a message read later does not tell.
+
+        Raises:
+            DiscordError: if Discord cannot be asked.
+        """
+        if guild is None or isinstance(user, discord.Member):
+            return user
+        return await self._member(guild, user.id) or user
+
+    async def _member(self, guild: discord.Guild, user: int) -> discord.Member | None:
+        now, key = time.monotonic(), (guild.id, user)
+        fresh = {k: (at, m) for k, (at, m) in self._members.items() if now - at < REMEMBERED}
+        self._members = fresh
+        if key not in fresh:
+            fresh[key] = (now, await self._fetched(guild, user))
+        return fresh[key][1]
+
+    @staticmethod
+    async def _fetched(guild: discord.Guild, user: int) -> discord.Member | None:
         try:
-            member = await asked(lambda: guild.fetch_member(user))
+            return await asked(lambda: guild.fetch_member(user))
         except RefusedError:
             return None
-        return self.speaker(member, guild.id)

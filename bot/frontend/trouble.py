@@ -16,6 +16,28 @@ from bot.sessions import SessionStore
 logger = logging.getLogger(__name__)
 
 
+class Outage:
+    """Says once a place, until it is over, that the log cannot be read or written."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._told: set[int] = set()
+
+    async def tell(self, channel_id: int, text: str, reference: str) -> None:
+        """Say it, unless it was said; that it cannot be said is logged."""
+        if channel_id in self._told:
+            return
+        self._told.add(channel_id)
+        try:
+            await self._outbox.tell(channel_id, f"{text} (reference {reference})")
+        except DiscordError as exc:
+            logger.warning("a failure could not be told in %s: %s", channel_id, exc)
+
+    def over(self, channel_id: int) -> None:
+        """Note that the log could be written for a place."""
+        self._told.discard(channel_id)
+
+
 class Trouble:
     """Says in one line, where it can be said, that a place cannot be written to."""
 
