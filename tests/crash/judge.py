@@ -61,7 +61,7 @@ class Kind(Enum):
 
 
 NOTICES = ("This waits for a decision on", "I may not open threads", "*One moment")
-SKIPS = ("While I was away",)
+SKIPS = ("I was away for too long",)
 
 
 def kind_of(message: Message) -> Kind:
@@ -84,6 +84,8 @@ def judge(place: Place, bot: User, asked: Sequence[Asked], lines: Sequence[str])
     """Return everything that is wrong in a place, and with what the tools did for it."""
     said = [each for each in place.messages if each.author is bot]
     here = [each for each in asked if each.place is place]
+    first = min((each.message.id for each in here), default=0)
+    said = [each for each in said if each.id > first]
     wrong = [f"a button is left: {each.line()}" for each in said if each.buttons]
     wrong += [f"nobody asked for {each.line()}" for each in _strange(said, here)]
     for each in here:

@@ -11,6 +11,8 @@ from tests.crash.scene import Scene, dm
 
 Play = Callable[[Scene], Awaitable[None]]
 KINDS: dict[str, Play] = {}
+AFTER_A_START: set[str] = set()
+"""Those of which the steps begin with the start of a process."""
 
 PLAIN = Plan()
 LONG = Plan(lines=(90, 60))
@@ -121,6 +123,20 @@ async def message_while_waiting(scene: Scene) -> None:
 async def three_in_a_row(scene: Scene) -> None:
     for plan in (LONG, PLAIN, PLAIN):
         await scene.asks(plan)
+
+
+@kind
+async def written_while_away(scene: Scene) -> None:
+    async def write() -> None:
+        await scene.asks(LONG)
+        await scene.asks(TALKING, calls=["jot"])
+        await scene.asks(PLAIN, in_=dm(scene))
+
+    await scene.warms_up()
+    await scene.is_away(write)
+
+
+AFTER_A_START.add("written while away")
 
 
 @kind

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.sandbox import Answer, DirectChannel, Message, Person, Place
-from tests.crash.judge import Asked, Fate, judge
+from tests.crash.judge import Asked, Fate, Kind, judge, kind_of
 from tests.crash.mind import Plan
 from tests.crash.town import STEP, Town, until
 
@@ -20,11 +20,16 @@ ANSWERED = frozenset({Fate.ANSWERED})
 
 @dataclass
 class Scene:
-    """One play in a place of its own, by people of its own."""
+    """One play in a place of its own, by people of its own.
+
+    Attributes:
+        or_else: What may become of every message, beside what it is meant for.
+    """
 
     town: Town
     desk: Place
     alice: Person
+    or_else: frozenset[Fate] = frozenset()
     asked: list[Asked] = field(default_factory=list)
 
     # -- what people do ----------------------------------------------------------------------------
@@ -49,7 +54,14 @@ class Scene:
         self.town.mind.plans[token] = plan
         place = in_ or self.desk
         message = await (by or self.alice).says(f"{text}{token}, please", in_=place, **more)
-        asked = Asked(token=token, plan=plan, message=message, place=place, fates=fates, ran=ran)
+        asked = Asked(
+            token=token,
+            plan=plan,
+            message=message,
+            place=place,
+            fates=fates | self.or_else,
+            ran=ran,
+        )
         self.asked.append(asked)
         return asked
 
@@ -82,6 +94,25 @@ class Scene:
             done=lambda: any(each.content == "Stopped." for each in self._said(asked.place)),
         )
 
+    async def warms_up(self) -> None:
+        """Have something answered, so that the bot knows its places here."""
+        asked = [await self.asks(Plan(), in_=place) for place in (self.desk, dm(self))]
+        for each in asked:
+            await self.sees(f"End of {each.token}", in_=each.place)
+        self.asked.clear()
+        await self.town.quiet()
+
+    async def is_away(self, meanwhile: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Let the bot be away while people do something."""
+        await self.town.quiet()
+        await self.town.kill(meanwhile)
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the bot says that something came too late."""
+        places = dict.fromkeys(each.place for each in self.asked)
+        return any(kind_of(each) is Kind.SKIPPED for p in places for each in self._said(p))
+
     async def resets(self) -> None:
         """Begin the conversation anew."""
         await self._insists(
@@ -90,17 +121,16 @@ class Scene:
             done=lambda: any("anew" in each.content for each in self._said(self.desk)),
         )
 
-    async def sees(self, text: str, *, in_: Place | None = None) -> Message:
+    async def sees(self, text: str, *, in_: Place | None = None) -> None:
         """Wait until the bot has said something."""
         place = in_ or self.desk
 
         def found() -> Message | None:
             return next((each for each in self._said(place) if text in each.content), None)
 
-        await until(lambda: found() is not None, f"nobody says {text!r}\n{place.dump()}")
-        message = found()
-        assert message is not None
-        return message
+        await until(lambda: found() is not None or self.given_up, f"{text!r}\n{place.dump()}")
+        if found() is None:
+            await self._seen(lambda: found() is not None, self.town.deaths)
 
     # -- how it ends -------------------------------------------------------------------------------
 
@@ -133,7 +163,11 @@ class Scene:
     ) -> None:
         """Act on a message until it has worked; what was done to a dead bot is done again."""
         while not done():
-            await until(lambda: done() or find() is not None, f"nothing to do\n{self.dump()}")
+            await until(lambda: done() or find() is not None or self.given_up, self.dump())
+            if self.given_up:
+                await self._seen(lambda: find() is not None, self.town.deaths)
+                if find() is None:
+                    return
             await self.town.up()
             message = find()
             if message is not None and not done():

@@ -5,27 +5,31 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from bot.sandbox import ManualClock
-from tests.crash.kinds import KINDS
+from tests.crash.judge import Fate
+from tests.crash.kinds import AFTER_A_START, KINDS
 from tests.crash.points import Point
 from tests.crash.scene import Scene
 from tests.crash.town import Town, town
 
 NONCES_ARE_OVER = 600.0
-SETTLING = 12.0
+EXPIRY = 4.0
+BEHIND = 2 * 60 * 60.0
+SETTLING = 25.0
 
 
 class Restart(Enum):
     """When the bot comes back."""
 
     AT_ONCE = "at once"
-    AFTER_NONCES = "after the nonces' time"
+    AFTER_NONCES = "after the time of nonces"
+    AFTER_EXPIRY = "after requests have expired"
+    TOO_LATE = "too late to catch up"
 
 
 @dataclass(frozen=True)
@@ -60,23 +64,27 @@ class Verdict:
 
 async def run(town: Town, cycle: Cycle) -> Verdict:
     """Play one cycle."""
-    begun, before = time.monotonic(), town.deaths
-    scene = Scene(town, town.desks.pop(), town.person())
-    await town.quiet()
-    start = len(town.points.reached())
-    town.arm(*cycle.deaths, between=_between(town, cycle.restart))
+    begun, late = time.monotonic(), cycle.restart is Restart.TOO_LATE
+    or_else = frozenset({Fate.SKIPPED}) if late else frozenset[Fate]()
+    scene = Scene(town, town.desks.pop(), town.person(), or_else)
+    start, before, after_a_start = 0, town.deaths, cycle.kind in AFTER_A_START
     try:
+        if late:
+            await scene.warms_up()
+        await town.quiet()
+        start, before = len(town.points.reached()), town.deaths
+        town.arm(cycle.deaths, from_start=after_a_start, between=_between(town, cycle.restart))
         await KINDS[cycle.kind](scene)
         wrong = await scene.settles(SETTLING)
     except (TimeoutError, AssertionError, RuntimeError) as exc:
         wrong = [f"{type(exc).__name__}: {exc}", *scene.wrong()]
-    town.points.disarm()
+    town.disarm()
     return Verdict(
         cycle=cycle,
-        kills=town.deaths - before,
+        kills=town.deaths - before - after_a_start,
         wrong=wrong,
         seconds=time.monotonic() - begun,
-        reached=() if cycle.deaths else town.points.since(start),
+        reached=() if cycle.deaths else town.points.since(0 if after_a_start else start),
         seen=scene.dump() if wrong else "",
     )
 
@@ -86,6 +94,8 @@ def _between(town: Town, restart: Restart) -> Callable[[], Awaitable[None]]:
         if restart is Restart.AFTER_NONCES:
             assert isinstance(town.world.clock, ManualClock)
             town.world.clock.advance(NONCES_ARE_OVER)
+        if restart is Restart.AFTER_EXPIRY:
+            await asyncio.sleep(EXPIRY)
 
     return between
 
@@ -98,19 +108,22 @@ async def run_all(
     report: Callable[[Verdict], None] = lambda verdict: None,
 ) -> list[Verdict]:
     """Play cycles, in so many towns at once; a town in which something was wrong is left."""
-    waiting, verdicts = deque(cycles), list[Verdict]()
-    folder.mkdir(exist_ok=True)
+    verdicts: list[Verdict] = []
+    waiting = {
+        restart: deque(each for each in cycles if each.restart is restart) for restart in Restart
+    }
 
     async def work(name: str) -> None:
         number = 0
-        while waiting:
+        while found := next((each for each, left in waiting.items() if left), None):
             number += 1
-            async with _made(folder / f"{name}-{number}", len(waiting)) as here:
-                while waiting:
-                    verdicts.append(await run(here, waiting.popleft()))
-                    report(verdicts[-1])
-                    if verdicts[-1].wrong:
-                        break
+            here = folder / f"{name}-{number}"
+            here.mkdir(parents=True)
+            await _play(here, found, waiting[found], add)
+
+    def add(verdict: Verdict) -> None:
+        verdicts.append(verdict)
+        report(verdict)
 
     async with asyncio.TaskGroup() as group:
         for number in range(min(towns, len(cycles))):
@@ -118,14 +131,29 @@ async def run_all(
     return verdicts
 
 
-@asynccontextmanager
-async def _made(folder: Path, scenes: int) -> AsyncIterator[Town]:
-    folder.mkdir()
-    async with town(folder, desks=scenes) as made:
-        yield made
+async def _play(
+    folder: Path, restart: Restart, cycles: deque[Cycle], add: Callable[[Verdict], None]
+) -> None:
+    """Play cycles in one town until there is none left or something was wrong."""
+    behind = BEHIND if restart is Restart.TOO_LATE else 0.0
+    hours = {"APPROVAL_HOURS": f"{EXPIRY / 3600:f}"} if restart is Restart.AFTER_EXPIRY else {}
+    async with town(folder, desks=len(cycles), behind=behind, settings=hours) as here:
+        while cycles:
+            verdict = await run(here, cycles.popleft())
+            add(verdict)
+            if verdict.wrong:
+                break
 
 
 async def survey(folder: Path, kinds: Sequence[str], *, towns: int) -> dict[str, Verdict]:
     """Play each kind once without a kill, and return the verdicts with the points reached."""
     verdicts = await run_all(folder, [Cycle(kind) for kind in kinds], towns=towns)
     return {each.cycle.kind: each for each in verdicts}
+
+
+def steps(verdict: Verdict) -> list[Point]:
+    """Return the points of a turn at which a death differs from one at another point.
+
+    Before a delivery is noted, and after, are the commit that notes it.
+    """
+    return [each for each in verdict.reached if not each.name.startswith("note.")]

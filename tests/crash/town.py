@@ -7,7 +7,8 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +64,8 @@ class Town:
     log: IO[bytes]
     deaths: int = 0
     _between: Between | None = None
-    _next: Point | None = None
+    _once: Between | None = None
+    _next: deque[Point] = field(default_factory=deque)
     _keeper: asyncio.Task[None] | None = None
     _tokens: int = field(default=0)
 
@@ -101,23 +103,32 @@ class Town:
                 raise RuntimeError(f"the bot ended with status {status}\n{told}")
             self.deaths += 1
             await self.sandbox.disconnected(self.bot, PATIENCE)
-            if self._between is not None:
-                await self._between()
-            following, self._next = self._next, None
-            self.points.begin(following)
+            between, self._once = self._once or self._between, None
+            if between is not None:
+                await between()
+            self.points.begin(self._next.popleft() if self._next else None)
             await self.process.start()
 
-    def arm(self, *deaths: Point, between: Between | None = None) -> None:
-        """Let the bot die at a point counted from now, and then at one counted from its start.
+    def arm(
+        self, deaths: Sequence[Point], *, from_start: bool, between: Between | None = None
+    ) -> None:
+        """Let the bot die at these points, one after the other, each counted from a start.
 
         Args:
-            deaths: At most two.
+            deaths: Where.
+            from_start: Whether the first, too, is meant of the next process; else it is counted
+                from now.
             between: What happens while it is dead.
         """
         self._between = between
-        self._next = deaths[1] if len(deaths) > 1 else None
-        if deaths:
-            self.points.arm(deaths[0])
+        self._next = deque(deaths)
+        if self._next and not from_start:
+            self.points.arm(self._next.popleft())
+
+    def disarm(self) -> None:
+        """Let the bot live."""
+        self.arm((), from_start=True)
+        self.points.disarm()
 
     async def stop(self) -> None:
         """End the bot."""
@@ -126,9 +137,9 @@ class Town:
             await asyncio.wait([self._keeper])
         await self.process.stop(signal.SIGKILL)
 
-    async def kill(self) -> None:
-        """Kill the bot, wherever it is, and wait until it is on its feet again."""
-        before = self.deaths
+    async def kill(self, meanwhile: Between | None = None) -> None:
+        """Kill the bot, wherever it is; `meanwhile` happens before it comes back."""
+        self._once, before = meanwhile, self.deaths
         os.kill(self.process.pid, signal.SIGKILL)
         await until(lambda: self.deaths > before, "the bot does not die")
 

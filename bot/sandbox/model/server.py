@@ -94,10 +94,11 @@ async def _send(request: web.Request, reply: Reply, body: Mapping[str, Any]) -> 
         async with aclosing(reply.body(body)) as blocks:
             async for block in blocks:
                 await response.write(block)
+        await response.write_eof()
     except Drop:
         _cut(request)
-        return response
-    await response.write_eof()
+    except ConnectionResetError:
+        pass  # whoever asked has gone
     return response
 
 
