@@ -144,7 +144,12 @@ def _is_about(asked: Asked, message: Message) -> bool:
     """Whether a message answers it: it refers to it, or stands in the thread that hangs on it."""
     if message.reference is None:
         return message.place.id == asked.message.id or asked.token in message.content
-    return message.reference.message_id == asked.message.id
+    return refers_to(message, asked.message)
+
+
+def refers_to(message: Message, other: Message) -> bool:
+    """Whether a message is a reply to another one."""
+    return message.reference is not None and message.reference.message_id == other.id
 
 
 def _calls(asked: Asked, said: Sequence[Message], lines: Sequence[str]) -> Iterator[str]:

@@ -51,7 +51,11 @@ class Plan:
 
     def said_before(self, token: str, take: int) -> str:
         """Return what it says before its calls; every take says it in other words."""
-        return f"Let me see about {token} (take {take}), @everyone." if self.before else ""
+        return (
+            f"Let me see about {token} (take {take}), @everyone."
+            if self.before and self.calls
+            else ""
+        )
 
     def answer(self, token: str, take: int) -> str:
         """Return its answer."""

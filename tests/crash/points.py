@@ -27,13 +27,18 @@ class Points:
         self.folder = folder
         folder.mkdir()
         self._reached, self._kill = folder / "reached", folder / "kill"
+        self._names: list[str] = []
+        self._read = 0
 
     def reached(self) -> list[str]:
         """Return the names of all points since the process began, in their order."""
-        if not self._reached.exists():
-            return []
-        whole = self._reached.read_text().rpartition("\n")[0]
-        return [line.rpartition(" ")[0] for line in whole.splitlines()]
+        if self._reached.exists():
+            with self._reached.open("rb") as file:
+                file.seek(self._read)
+                whole = file.read().rpartition(b"\n")[0]
+            self._read += len(whole) + bool(whole)
+            self._names += [line.rpartition(" ")[0] for line in whole.decode().splitlines()]
+        return self._names
 
     def since(self, start: int) -> list[Point]:
         """Return the points after the first `start` ones, each with its number from there on."""
@@ -54,6 +59,7 @@ class Points:
     def begin(self, point: Point | None = None) -> None:
         """Forget what was reached: a new process begins, which may be to die at a point."""
         self._reached.unlink(missing_ok=True)
+        self._names, self._read = [], 0
         self._kill.unlink(missing_ok=True)
         if point is not None:
             self.arm(point)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.sandbox import Answer, DirectChannel, Message, Person, Place
-from tests.crash.judge import Asked, Fate, Kind, judge, kind_of
+from tests.crash.judge import Asked, Fate, Kind, judge, kind_of, refers_to
 from tests.crash.mind import Plan
-from tests.crash.town import STEP, Town, until
+from tests.crash.town import Town, until
 
 AGAIN = 3.0  # seconds after which somebody tries again
 ANSWERED = frozenset({Fate.ANSWERED})
@@ -132,6 +131,16 @@ class Scene:
         if found() is None:
             await self._seen(lambda: found() is not None, self.town.deaths)
 
+    def is_answered(self, asked: Asked) -> bool:
+        """Whether a message has its answer to the end, or was told that it has none."""
+        end = f"End of {asked.token},"
+        said = reversed(self._said(asked.place))
+        return any(
+            end in each.content
+            or (kind_of(each) is Kind.FAILURE and refers_to(each, asked.message))
+            for each in said
+        )
+
     # -- how it ends -------------------------------------------------------------------------------
 
     def wrong(self) -> list[str]:
@@ -142,9 +151,8 @@ class Scene:
 
     async def settles(self, within: float) -> list[str]:
         """Wait until all is well and stays so; return what is wrong at the end."""
-        deadline = time.monotonic() + within
-        while time.monotonic() < deadline and (self.wrong() or not self.town.is_up):
-            await asyncio.sleep(STEP * 2)
+        with suppress(TimeoutError):
+            await until(lambda: self.town.is_up and not self.wrong(), "", within)
         await self.town.quiet()
         return self.wrong()
 
@@ -189,9 +197,8 @@ class Scene:
             task.cancel()
             dying.cancel()
             await asyncio.wait({task, dying})
-        if not task.cancelled() and (error := task.exception()) is not None:
-            if not isinstance(error, LookupError | TimeoutError):
-                raise error
+        with suppress(LookupError, TimeoutError, asyncio.CancelledError):
+            task.result()
 
     def _with(self, label: str, word: str) -> Message | None:
         for place in dict.fromkeys(each.place for each in self.asked):

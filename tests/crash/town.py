@@ -22,13 +22,15 @@ from tests.crash.points import Point, Points
 
 PATIENCE = 40.0  # seconds within which anything happens, also on a busy machine
 QUIET = 0.25  # seconds without a step after which a bot has nothing to do
-STEP = 0.02
+STEP = 0.03
 NO_SETTINGS: Mapping[str, str] = {}
 Between = Callable[[], Awaitable[None]]
 
 
-async def until(holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
-    """Wait until something holds.
+async def until(
+    holds: Callable[[], bool], what: str, seconds: float = PATIENCE, *, step: float = STEP
+) -> None:
+    """Wait until something holds, and look every so many seconds.
 
     Raises:
         TimeoutError: it never did.
@@ -37,7 +39,7 @@ async def until(holds: Callable[[], bool], what: str, seconds: float = PATIENCE)
     while not holds():
         if time.monotonic() > deadline:
             raise TimeoutError(what)
-        await asyncio.sleep(STEP)
+        await asyncio.sleep(step)
 
 
 @dataclass(kw_only=True)

@@ -89,8 +89,8 @@ class _Endpoint:
 async def _send(request: web.Request, reply: Reply, body: Mapping[str, Any]) -> web.StreamResponse:
     headers = {"Content-Type": "application/json", **reply.headers}
     response = web.StreamResponse(status=reply.status, headers=headers)
-    await response.prepare(request)
     try:
+        await response.prepare(request)
         async with aclosing(reply.body(body)) as blocks:
             async for block in blocks:
                 await response.write(block)
