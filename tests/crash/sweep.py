@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bot.sandbox import ManualClock
 from tests.crash.judge import Fate
-from tests.crash.kinds import AFTER_A_START, KINDS
+from tests.crash.kinds import AFTER_A_START, IN_KNOWN_PLACES, KINDS
 from tests.crash.points import Point
 from tests.crash.scene import Scene
 from tests.crash.town import Town, town
@@ -69,7 +69,7 @@ async def run(town: Town, cycle: Cycle) -> Verdict:
     scene = Scene(town, town.desks.pop(), town.person(), or_else)
     start, before, after_a_start = 0, town.deaths, cycle.kind in AFTER_A_START
     try:
-        if late:
+        if late or cycle.kind in IN_KNOWN_PLACES:
             await scene.warms_up()
         await town.quiet()
         start, before = len(town.points.reached()), town.deaths
