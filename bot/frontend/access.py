@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -57,20 +56,18 @@ def may_talk(options: FrontendOptions, speaker: Speaker) -> bool:
     return not restricted or bool(options.role_ids & speaker.roles)
 
 
-def may_write_dms(
-    options: FrontendOptions, user: int, *, owner: bool, memberships: Iterable[Speaker]
-) -> bool:
+def may_write_dms(options: FrontendOptions, user: int, *, owner: bool, member: bool) -> bool:
     """Whether somebody's direct messages are answered.
 
     Args:
         options: The configuration.
         user: Who writes.
-        owner: Whether it is the bot's owner.
-        memberships: The same person in the servers where the bot is; read only if it matters.
+        owner: Whether it is an owner of the bot.
+        member: Whether they may talk in one of the servers.
     """
     if owner or user in options.user_ids or options.dms is DMPolicy.EVERYONE:
         return True
-    return options.dms is DMPolicy.MEMBERS and any(may_talk(options, each) for each in memberships)
+    return member and options.dms is DMPolicy.MEMBERS
 
 
 def reaction_to(options: FrontendOptions, heard: Heard) -> Reaction:

@@ -9,7 +9,6 @@ import discord
 from discord import ui
 
 from bot.agent import Actor
-from bot.errors import ParleyError
 from bot.frontend.control import NOT_HERE, Control
 from bot.frontend.interactions import acknowledged, answer, place_here, tell_failure
 from bot.frontend.people import People
@@ -44,7 +43,7 @@ class Pressed(ui.DynamicItem[ui.Button[Any]], template=r"(?!)"):
         if await acknowledged(interaction):
             try:
                 await self._press(interaction, cast(HasControl, interaction.client))
-            except ParleyError as exc:
+            except Exception as exc:  # noqa: BLE001 - whatever it is, it is logged and told
                 await tell_failure(interaction, exc)
 
     async def _press(self, interaction: discord.Interaction, client: HasControl) -> None:

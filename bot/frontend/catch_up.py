@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from itertools import chain, repeat
 
@@ -62,11 +63,9 @@ class CatchUp:
             await self._sweep()
 
     async def _wait(self, seconds: float) -> None:
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
-        except TimeoutError:
-            return
 
     async def _sweep(self) -> None:
         slots = asyncio.Semaphore(AT_ONCE)

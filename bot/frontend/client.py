@@ -15,6 +15,7 @@ from bot.frontend.cards import Approve, Deny, Stop
 from bot.frontend.commands import add_commands
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
+from bot.frontend.patience import make_patient
 from bot.frontend.tree import Tree
 from bot.frontend.wiring import wire
 from bot.sessions import SessionStore
@@ -54,6 +55,7 @@ class ParleyClient(discord.AutoShardedClient):
             allowed_mentions=NOBODY,
             max_messages=None,
             guild_ready_timeout=options.guilds_within,
+            heartbeat_timeout=options.dead_after,
         )
         self.options = options
         self.agent = make_agent(self)
@@ -89,13 +91,14 @@ class ParleyClient(discord.AutoShardedClient):
         self.add_dynamic_items(Approve, Deny, Stop)
         await self.tree.sync_if_changed(self._marks)
 
-    async def on_shard_connect(self, _shard_id: int) -> None:
+    async def on_shard_connect(self, shard_id: int) -> None:
         """Note that a connection begins anew, which says nothing of what was missed.
 
         discord.py calls this when a session begins, before it hears of any message, and not when
         one is resumed.
         """
         self._parts.arrivals.begin()
+        make_patient(self, shard_id, longest=self.options.reconnect_within)
 
     async def on_guild_available(self, guild: discord.Guild) -> None:
         """Catch up with a server that comes late, or was not there for a while."""
@@ -112,11 +115,16 @@ class ParleyClient(discord.AutoShardedClient):
 
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
+        self._parts.reconciler.retry()
         if self._closing is None:
             self._parts.catch_up.wake()
         if not self._recovered and self._closing is None:
             self._recovered = True
             self._parts.work.start(self._parts.recovery.recover(), name="recovery")
+
+    async def on_resumed(self) -> None:
+        """Show what could not be shown while the connection was gone."""
+        self._parts.reconciler.retry()
 
     async def on_message(self, message: discord.Message) -> None:
         """Hand a message on."""
@@ -146,7 +154,7 @@ class ParleyClient(discord.AutoShardedClient):
             logger.info("some turns are left open; the next start goes on with them")
         self.agent.suspend()
         await parts.work.cancel()
-        await parts.previews.close()
+        parts.showing.start(parts.previews.close(), name="the end of the previews")
         await parts.showing.finish(LAST_WORDS)
         await parts.showing.cancel()
         await parts.seen.flush()

@@ -44,6 +44,8 @@ class FrontendOptions:
         drain_seconds: How long running turns may go on when the bot is closed.
         catch_up_window: How old a message may be that was written while the bot was away.
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
+        dead_after: Seconds without a sign of life after which a connection is given up.
+        reconnect_within: Seconds between two attempts to connect, at the most.
         api_base: Where Discord's REST API is.
     """
 
@@ -62,4 +64,6 @@ class FrontendOptions:
     drain_seconds: float = 10.0
     catch_up_window: timedelta = timedelta(hours=1)
     guilds_within: float = 2.0
+    dead_after: float = 60.0
+    reconnect_within: float = 60.0
     api_base: str = DISCORD_API

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import discord
 
@@ -63,22 +62,23 @@ class People:
         if guild is not None:
             return may_talk(self._options, self.speaker(user, guild))
         owner, options = self.is_owner(user.id), self._options
-        if may_write_dms(options, user.id, owner=owner, memberships=()):
+        if may_write_dms(options, user.id, owner=owner, member=False):
             return True
-        if options.dms is not DMPolicy.MEMBERS:
-            return False
-        memberships = await self.memberships(user.id)
-        return may_write_dms(options, user.id, owner=owner, memberships=memberships)
+        member = options.dms is DMPolicy.MEMBERS and await self._is_member(user.id)
+        return may_write_dms(options, user.id, owner=owner, member=member)
 
-    async def memberships(self, user: int) -> Sequence[Speaker]:
-        """Return somebody as a member of each server where the bot answers.
+    async def _is_member(self, user: int) -> bool:
+        """Whether somebody may talk in one of the servers.
 
-        Discord is asked: without a privileged intent the client knows no members.
+        Discord is asked, server by server: without a privileged intent the client knows nobody.
         """
         allowed = self._options.guild_ids
-        guilds = [each for each in self._client.guilds if not allowed or each.id in allowed]
-        found = [(guild.id, await self._member(guild, user)) for guild in guilds]
-        return [self.speaker(member, guild) for guild, member in found if member is not None]
+        for guild in self._client.guilds:
+            if not allowed or guild.id in allowed:
+                member = await self._member(guild, user)
+                if member and may_talk(self._options, self.speaker(member, guild.id)):
+                    return True
+        return False
 
     async def recognised(
         self, user: discord.User | discord.Member, guild: discord.Guild | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -65,8 +65,13 @@ class Shown:
     content: str
     buttons: tuple[Button, ...] = ()
     file: File | None = None
-    reply_to: str | None = field(default=None)
+    reply_to: str | None = None
     final: bool = True
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a card that waits for a decision."""
+        return self.key.purpose is Purpose.CARD and bool(self.buttons)
 
     @property
     def content_hash(self) -> str:

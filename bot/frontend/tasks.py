@@ -5,22 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
 
 class Tasks:
-    """Background work of one part; a failure is logged, never lost."""
+    """Background work of one part; a failure is logged, never lost.
+
+    Once everything was cancelled, nothing is begun any more.
+    """
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
 
     def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
         """Begin some work and keep it until it ends."""
         self._keep(asyncio.create_task(work, name=name))
 
-    def task(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+    def task(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
         """Begin some work, keep it until it ends, and return its task."""
         task = asyncio.create_task(work, name=name)
         self._keep(task)
@@ -29,6 +35,8 @@ class Tasks:
     def _keep(self, task: asyncio.Task[Any]) -> None:
         self._running.add(task)
         task.add_done_callback(self._ended)
+        if self._closed:
+            task.cancel()
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
@@ -47,6 +55,7 @@ class Tasks:
 
     async def cancel(self) -> None:
         """End everything that still runs, and wait until it has ended."""
+        self._closed = True
         while running := set(self._running):
             for task in running:
                 task.cancel()

@@ -10,7 +10,7 @@ import discord
 from discord import app_commands
 
 from bot.frontend.interactions import tell_failure
-from bot.frontend.refusals import asked
+from bot.frontend.refusals import RefusedError, asked
 from bot.sessions.marks import MarkStore
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,12 @@ class Tree(app_commands.CommandTree[discord.Client]):
         text = json.dumps(definition, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()
         key = f"commands-{self.client.application_id}"
-        if await marks.get(key) != digest:
+        if await marks.get(key) == digest:
+            return
+        try:
             await asked(self.sync)
+        except RefusedError as exc:
+            logger.warning("the commands could not be told to Discord: %s", exc)
+        else:
             await marks.set(key, digest)
             logger.info("the commands were told to Discord")

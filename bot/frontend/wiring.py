@@ -49,6 +49,7 @@ class Parts:
     recovery: Recovery
     expiry: Expiry
     previews: Previews
+    reconciler: Reconciler
     work: Tasks
     showing: Tasks
     reading: Tasks
@@ -78,6 +79,7 @@ def wire(
         previews=previews,
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
+        unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
         tasks=showing,
     )
     runs = Runs(
@@ -88,7 +90,9 @@ def wire(
         reconciler=reconciler,
         tasks=work,
     )
-    control = Control(agent=agent, store=store, runs=runs, reconciler=reconciler, options=options)
+    control = Control(
+        agent=agent, store=store, runs=runs, reconciler=reconciler, options=options, tasks=work
+    )
     recovery = Recovery(
         agent=agent, store=store, deliveries=deliveries, runs=runs, reconciler=reconciler
     )
@@ -123,6 +127,7 @@ def wire(
         recovery=recovery,
         expiry=expiry,
         previews=previews,
+        reconciler=reconciler,
         work=work,
         showing=showing,
         reading=reading,

@@ -1,7 +1,8 @@
 """A Discord on loopback, written from Discord's public reference, for trying and testing.
 
 It is stricter than the real one where the reference leaves room, so that a client that works
-here works there. It does not protect a world from those who can reach the loopback address.
+here works there; how busy it may be is ``World(limits=REAL_LIMITS)``, and what goes wrong is
+``Sandbox.faults``. It does not protect a world from those who can reach the loopback address.
 """
 
 from bot.sandbox.answers import Answer

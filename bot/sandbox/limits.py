@@ -2,7 +2,8 @@
 
 Discord's reference, "Rate Limits", names the limit over all requests, that on invalid ones and
 those of the gateway; how often a channel can be written to is not documented, and measured by
-the community. A client should take none of them for granted: the headers tell.
+the community; what holds for other routes is made up. A client should take none of them for
+granted: the headers tell.
 """
 
 from __future__ import annotations

@@ -13,16 +13,30 @@ from typing import Any
 import discord
 
 from bot.agent import Agent, Tool, tool
+from bot.events import RecordedEvent
 from bot.frontend import FrontendOptions, ParleyClient, may_decide
 from bot.frontend.tools.announce import announce_tool
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
-from bot.sandbox import Bot, Channel, Guild, Message, Person, Place, Sandbox, Thread, World
+from bot.sandbox import (
+    Bot,
+    Channel,
+    Guild,
+    ManualClock,
+    Message,
+    Person,
+    Place,
+    Sandbox,
+    Thread,
+    World,
+)
 from bot.sandbox.model import ModelServer, ScriptedModel
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
+
+PATIENCE = 15.0  # seconds; only a scenario that fails takes them
 
 
 @dataclass
@@ -119,6 +133,12 @@ class Stage:
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
 
+    @property
+    def clock(self) -> ManualClock:
+        """Discord's clock."""
+        assert isinstance(self.world.clock, ManualClock)
+        return self.world.clock
+
     @asynccontextmanager
     async def running(self, **options: Any) -> AsyncIterator[ParleyClient]:
         """Run the bot while the block lasts; what it has open then is left as a kill leaves it."""
@@ -177,13 +197,21 @@ class Stage:
             for request in self.model.requests
         ]
 
+    async def log_of(self, session_id: str) -> Sequence[RecordedEvent]:
+        """Return the whole log of a session."""
+        store = SQLiteSessionManager(self.database)
+        try:
+            return await store.read_log(session_id)
+        finally:
+            await store.close()
+
     async def thread_on(self, message: Message) -> Thread:
         """Return the thread that was opened on a message, once it is there."""
 
         def opened(found: Message) -> bool:
             return found.thread is not None
 
-        found = await message.until(opened)
+        found = await message.until(opened, PATIENCE)
         assert found.thread is not None
         return found.thread
 
@@ -193,7 +221,7 @@ class Stage:
         def said(messages: list[Message]) -> bool:
             return any(self._is(each, text) for each in messages)
 
-        messages = await place.until(said)
+        messages = await place.until(said, PATIENCE)
         return next(each for each in messages if self._is(each, text))
 
     def _is(self, message: Message, text: str) -> bool:

@@ -186,6 +186,20 @@ async def test_a_request_expires_by_itself(stage: Stage) -> None:
     assert stage.tools.done == []
 
 
+async def test_a_card_in_a_thread_that_was_archived_is_brought_up_to_date(
+    stage: Stage,
+) -> None:
+    stage.approval_ttl = timedelta(seconds=0.7)
+    stage.model.says(calls=[DELETE]).then("Nobody answered.")
+    async with stage.running():
+        opening = await stage.alice.says(f"{stage.bot.mention} delete it", in_=stage.general)
+        thread = await stage.thread_on(opening)
+        card = await stage.says(thread, "May I run")
+        thread.archived = True
+        await stage.says(thread, "Nobody answered.")
+        await card.until(lambda message: "Expired:" in message.content)
+
+
 async def test_a_request_that_expired_while_the_bot_was_away_is_over(stage: Stage) -> None:
     stage.approval_ttl = timedelta(seconds=0.2)
     stage.model.says(calls=[DELETE]).then("Nobody answered.")

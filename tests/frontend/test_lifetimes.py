@@ -35,6 +35,18 @@ async def test_work_that_does_not_end_is_cancelled() -> None:
     assert task.cancelled()
 
 
+async def test_after_that_nothing_is_begun_any_more() -> None:
+    tasks, begun = Tasks(), []
+
+    async def late() -> None:
+        begun.append("late")
+
+    await tasks.cancel()
+    tasks.start(late(), name="late")
+    assert await tasks.finish(1.0)
+    assert begun == []
+
+
 async def test_a_failure_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     tasks = Tasks()
 
