@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bot import sandbox
-from bot.app import stop_signals
 from bot.config import Settings, is_set, load_settings
+from bot.ending import ending
 from bot.errors import ParleyError
 from bot.playground.stage import BotProcess, make_stage
 from bot.sandbox.model import DemoModel, serve_model
@@ -68,7 +68,7 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
     settings = load_settings(env_file, discord=False) if real else None
     stage = make_stage()
     async with AsyncExitStack() as stack:
-        stop = stack.enter_context(stop_signals(ENDING))
+        stop = stack.enter_context(ending(ENDING)).asked
         try:
             running = await stack.enter_async_context(sandbox.serve(stage.world, port=port))
         except OSError as exc:
