@@ -7,7 +7,8 @@ run. Each of them is named in the code by `reach` or `around`, and the crash tes
 It does nothing unless the process was started with a folder to be watched from, which only tests
 do (`bot.config.failpoints_folder`). Then every point that is reached is appended as a line
 to the file `reached` in it, and the process kills itself, without any clean-up, when it reaches
-the point that the file `kill` there names: "NAME N" is the N-th time since the start.
+the point that the file `kill` there names: "NAME N" is the N-th time since the start that this
+point is reached, "* N" the N-th point of all.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class _Watched:
             self._counts[name] += 1
             here = f"{name} {self._counts[name]}"
             os.write(self._reached, f"{here}\n".encode())
-            if self._kill.exists() and self._kill.read_text() == here:
+            wanted = (here, f"* {self._counts.total()}")
+            if self._kill.exists() and self._kill.read_text() in wanted:
                 os.kill(os.getpid(), signal.SIGKILL)
                 signal.pause()  # nothing more is done here until the signal has arrived
 

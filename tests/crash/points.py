@@ -6,12 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+ANY = "*"
 BEGUN, DONE = "recovery.before", "recovery.after"
 
 
 @dataclass(frozen=True, order=True)
 class Point:
-    """The n-th time that a point is reached, counted from some moment."""
+    """The n-th time that a point is reached, or that any is, counted from some moment."""
 
     name: str
     number: int
@@ -51,7 +52,8 @@ class Points:
 
     def arm(self, point: Point) -> None:
         """Let the bot die when it reaches a point, counted from now."""
-        already = Counter(self.reached())[point.name]
+        reached = self.reached()
+        already = len(reached) if point.name == ANY else Counter(reached)[point.name]
         armed = self.folder / "kill.new"
         armed.write_text(f"{point.name} {already + point.number}")
         armed.rename(self._kill)
