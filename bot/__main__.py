@@ -52,8 +52,9 @@ def _run(given: argparse.Namespace) -> int:
     _log_to_stderr(settings.log_level)
     if given.lifeline:
         _stop_at_the_end_of_input()
-    from bot.app import run_bot
+    from bot.app import preload, run_bot
 
+    preload()
     asyncio.run(run_bot(settings))
     return 0
 

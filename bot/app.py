@@ -6,6 +6,7 @@ Recovery begins when the client is ready, and draining is how the client closes;
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -109,7 +110,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         ConfigError: if another bot works with the database.
         StorageError: if the database cannot be opened.
     """
-    await asyncio.to_thread(_import_frontend)
+    await asyncio.to_thread(preload)
     from bot.frontend import ParleyClient, may_decide
     from bot.frontend.tools.announce import announce_tool
 
@@ -151,6 +152,7 @@ async def run_bot(settings: Settings) -> None:
             opening = stack.enter_async_context(open_app(settings))
             client = await end.unless_asked(opening)
             if client is not None:
+                gc.freeze()  # what was imported stays: to look through it takes 50 ms each time
                 await _stay(client, settings.discord_token.get_secret_value(), end)
 
 
@@ -195,10 +197,11 @@ def frontend_options(settings: Settings) -> FrontendOptions:
     )
 
 
-def _import_frontend() -> None:
-    """Import discord.py in a thread, since that takes long."""
+def preload() -> None:
+    """Import all that takes long: best before there is an event loop to hold up."""
     import bot.frontend.connect
-    import bot.frontend.tools.announce  # noqa: F401 - used by whoever calls this
+    import bot.frontend.tools.announce
+    import bot.providers.sdk  # noqa: F401 - used by whoever imports them again
 
 
 async def _open_parts(

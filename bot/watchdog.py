@@ -88,5 +88,7 @@ class Watchdog:
         frame = sys._current_frames().get(self._thread)
         if frame is None:
             return ""
+        if frame.f_code.co_name == "select":
+            return "while another thread, or the machine, was busy"
         calls = traceback.extract_stack(frame)[-DEPTH:]
         return "by\n" + "".join(traceback.format_list(calls)).rstrip()

@@ -183,6 +183,7 @@ class Runner:
         resumption (`recovering`) says so.
         """
         holder = await self.holder()
+        await self._parts.definitions()
         async with live.driving(mine):
             lease = await live.take_lease(holder)
             if lease is not None and not lease.taken:
@@ -217,6 +218,8 @@ class Runner:
         return messages
 
     async def _decide(self, live: LiveSession, verdict: Verdict) -> RecordedEvent:
+        await self._parts.definitions()
+
         def record(session: Session) -> Sequence[ApprovalDecidedEvent]:
             state = find_request(session.events, verdict.approval_id)
             now = utc_now()
