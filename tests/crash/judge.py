@@ -122,8 +122,8 @@ def _fate(asked: Asked, said: Sequence[Message]) -> Iterator[str]:
     fates = {
         Fate.ANSWERED: whole and not told[Kind.FAILURE] + told[Kind.STOPPED],
         Fate.FAILED: partly and told[Kind.FAILURE] == 1 and not told[Kind.STOPPED],
-        Fate.STOPPED: partly and told[Kind.STOPPED] == 1 and not told[Kind.FAILURE],
-        Fate.FORGOTTEN: partly and not told[Kind.FAILURE],
+        Fate.STOPPED: partly and not whole and told[Kind.STOPPED] == 1 and not told[Kind.FAILURE],
+        Fate.FORGOTTEN: partly and not whole and not told[Kind.FAILURE],
         Fate.SKIPPED: text == "" and skipped and not told[Kind.FAILURE],
     }
     if not any(fates[each] for each in asked.fates):

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
@@ -60,6 +60,7 @@ class Verdict:
     seconds: float
     reached: Sequence[Point] = ()
     seen: str = ""
+    scene: Scene | None = None
 
 
 async def run(town: Town, cycle: Cycle) -> Verdict:
@@ -86,6 +87,7 @@ async def run(town: Town, cycle: Cycle) -> Verdict:
         seconds=time.monotonic() - begun,
         reached=() if cycle.deaths else town.points.since(0 if after_a_start else start),
         seen=scene.dump() if wrong else "",
+        scene=scene,
     )
 
 
@@ -138,11 +140,23 @@ async def _play(
     behind = BEHIND if restart is Restart.TOO_LATE else 0.0
     hours = {"APPROVAL_HOURS": f"{EXPIRY / 3600:f}"} if restart is Restart.AFTER_EXPIRY else {}
     async with town(folder, desks=len(cycles), behind=behind, settings=hours) as here:
+        played: list[Verdict] = []
         while cycles:
             verdict = await run(here, cycles.popleft())
             add(verdict)
+            played.append(verdict)
             if verdict.wrong:
                 break
+        for each in filter(None, map(_later, played)):
+            add(each)
+
+
+def _later(verdict: Verdict) -> Verdict | None:
+    """Return what went wrong in a place after it was judged: an answer that came too late."""
+    if verdict.wrong or verdict.scene is None or not (wrong := verdict.scene.wrong()):
+        return None
+    late = [f"later: {each}" for each in wrong]
+    return replace(verdict, kills=0, wrong=late, seen=verdict.scene.dump())
 
 
 async def survey(folder: Path, kinds: Sequence[str], *, towns: int) -> dict[str, Verdict]:
