@@ -153,7 +153,7 @@ class Runner:
         try:
             for message in recorded:
                 yield message
-            if live.session.waits:
+            if not await live.turn_comes(mine):
                 return
             told = recorded[-1].seq
             async with aclosing(self._drive(outcome, live, mine, told, False)) as events:
