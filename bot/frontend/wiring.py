@@ -9,6 +9,7 @@ import discord
 from bot.agent import Agent
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
+from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
 from bot.frontend.deliverer import Deliverer
 from bot.frontend.expiry import Expiry
@@ -68,7 +69,7 @@ def wire(
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
     people, outbox = People(client, options), Outbox(client)
-    outage, locks, seen = Outage(outbox), Locks[int](), Seen(places)
+    outage, locks, seen = Outage(outbox, noted=lambda: comeback.soon()), Locks[int](), Seen(places)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
     previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
@@ -94,8 +95,14 @@ def wire(
         agent=agent, store=store, runs=runs, reconciler=reconciler, options=options, tasks=work
     )
     recovery = Recovery(
-        agent=agent, store=store, deliveries=deliveries, runs=runs, reconciler=reconciler
+        agent=agent,
+        store=store,
+        deliveries=deliveries,
+        runs=runs,
+        reconciler=reconciler,
+        failed=lambda: comeback.soon(),
     )
+    comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
     inbox = Inbox(
         client=client,
         agent=agent,
