@@ -142,7 +142,8 @@ class Outbox:
         said = await asked(read, lambda: self._lacking(channel_id))
         wanted = marks(shown.key)
         carrying = [each.id for each in said if wanted & _custom_ids(each)]
-        saying = [each.id for each in said if each.content.strip() == shown.content.strip()]
+        text = shown.content.strip()
+        saying = [each.id for each in said if text and each.content.strip() == text]
         return [*reversed(carrying), *reversed(saying)]
 
     async def tell(self, channel_id: int, text: str, *, reply_to: int | None = None) -> None:
