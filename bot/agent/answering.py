@@ -37,6 +37,7 @@ from bot.events import (
     new_id,
     utc_now,
 )
+from bot.failpoints import around
 from bot.sessions import Session
 
 LONG = 500
@@ -57,12 +58,13 @@ async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGener
         raise TurnFailedError("too many steps", code="too_many_steps")
     live.shown = Shown(turn_id, number, [])
     answer = None
-    async with aclosing(_stream(parts, live, turn_id)) as stream:
-        async for item in stream:
-            if isinstance(item, ModelAnswer):
-                answer = item
-            else:
-                yield item
+    with around("model"):
+        async with aclosing(_stream(parts, live, turn_id)) as stream:
+            async for item in stream:
+                if isinstance(item, ModelAnswer):
+                    answer = item
+                else:
+                    yield item
     if answer is None:
         raise ModelUnavailableError("the service's answer has no end")
     await _record_answer(parts, live, turn_id, answer)

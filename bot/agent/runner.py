@@ -36,6 +36,7 @@ from bot.events import (
     new_id,
     utc_now,
 )
+from bot.failpoints import around
 from bot.sessions import Session, SessionStore
 
 Events = AsyncGenerator[Event, None]
@@ -273,7 +274,8 @@ class Runner:
 
         try:
             await live.open()
-            [decided] = await live.record(record)
+            with around("decision"):
+                [decided] = await live.record(record)
         except (ApprovalNotFoundError, AccessDeniedError):
             await self._look_further(live.session_id, verdict.approval_id)
             raise ApprovalNotFoundError(verdict.approval_id) from None

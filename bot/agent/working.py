@@ -27,6 +27,7 @@ from bot.events import (
     ToolStatus,
     utc_now,
 )
+from bot.failpoints import around
 from bot.sessions import Session
 
 logger = logging.getLogger(__name__)
@@ -151,7 +152,8 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
     limit = asyncio.timeout(work.tool.timeout)
     try:
         async with limit:
-            output = await work.tool.invoke(work.arguments, context)
+            with around("tool"):
+                output = await work.tool.invoke(work.arguments, context)
         if work.tool.parameters.context_names:
             session.mend_state()
     except (ToolError, StateError) as exc:

@@ -463,17 +463,18 @@ async def test_requests_are_bound_to_tool_and_arguments(
 
 
 async def test_a_decision_that_is_cancelled_while_it_is_recorded_stays_and_ends_its_turn(
-    agent: Agent, model: ScriptedModel, manager: SessionManager, shop: Shop
+    agent: Agent, model: ScriptedModel, shop: Shop
 ) -> None:
     [request] = (await paused(agent, model)).pending
-    model.says("next")
+    model.answers(lambda _: "next")
+    recorded = asyncio.Event()
+    agent.watch(lambda _: recorded.set())
 
     async def approve() -> AgentResult:
         return await agent.approve("s", request.approval_id, by="bob")
 
     task = asyncio.create_task(approve())
-    while not task.done() and not await events_of(manager, "s", ApprovalDecidedEvent):
-        await asyncio.sleep(0)
+    await recorded.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
