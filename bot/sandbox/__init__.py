@@ -10,6 +10,7 @@ from bot.sandbox.clock import Clock, ManualClock, SystemClock
 from bot.sandbox.errors import DiscordError, Refusal
 from bot.sandbox.guilds import Guild, Member, Overwrite, Role
 from bot.sandbox.messages import Attachment, Flags, Kind, Message, Ping
+from bot.sandbox.modals import Modal
 from bot.sandbox.people import Person
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.server import Sandbox, serve
@@ -33,6 +34,7 @@ __all__ = [
     "ManualClock",
     "Member",
     "Message",
+    "Modal",
     "Overwrite",
     "Permissions",
     "Person",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, IntFlag
@@ -143,15 +143,15 @@ class Message:
         """All components that can be clicked, in reading order."""
         return list(_clickable(self.components))
 
-    def clickable(self, wanted: str) -> Json:
-        """Return the button with this label or custom_id.
+    def clickable(self, wanted: str, kinds: Collection[int] = (BUTTON,)) -> Json:
+        """Return the component of these kinds with this label, placeholder or custom_id.
 
         Raises:
             LookupError: There is none, or it is switched off.
         """
         for button in self.buttons:
-            named = wanted in (button.get("label"), button.get("custom_id"))
-            if named and button["type"] == BUTTON and "url" not in button:
+            names = (button.get(key) for key in ("label", "placeholder", "custom_id"))
+            if wanted in names and button["type"] in kinds and "url" not in button:
                 if button.get("disabled"):
                     raise LookupError(f"{wanted!r} is switched off")
                 return button
