@@ -45,6 +45,7 @@ class Flags(IntFlag):
     EPHEMERAL = 1 << 6
     LOADING = 1 << 7
     SUPPRESS_NOTIFICATIONS = 1 << 12
+    HAS_SNAPSHOT = 1 << 14
     COMPONENTS_V2 = 1 << 15
 
 
@@ -72,6 +73,42 @@ class Reference:
 
 
 @dataclass(frozen=True)
+class Snapshot:
+    """A message as it was when it was forwarded."""
+
+    origin: Place
+    message_id: int
+    kind: Kind
+    content: str
+    embeds: list[Json]
+    components: list[Json]
+    attachments: list[Attachment]
+    flags: Flags
+    mentions: list[User]
+    mention_roles: list[Role]
+    created_at: datetime
+    edited_at: datetime | None
+
+    @classmethod
+    def of(cls, message: Message) -> Snapshot:
+        """Keep what a message says now."""
+        return cls(
+            origin=message.place,
+            message_id=message.id,
+            kind=message.kind,
+            content=message.content,
+            embeds=list(message.embeds),
+            components=list(message.components),
+            attachments=list(message.attachments),
+            flags=message.flags,
+            mentions=list(message.mentions),
+            mention_roles=list(message.mention_roles),
+            created_at=message.created_at,
+            edited_at=message.edited_at,
+        )
+
+
+@dataclass(frozen=True)
 class Ping:
     """Someone was notified: a user, a role or "@everyone"."""
 
@@ -91,6 +128,7 @@ class Message:
 
     Attributes:
         edits: When the content changed, and to what.
+        forwarded: What was forwarded with it; its own content is empty then.
         seen_only_by: The person an ephemeral answer is for.
         revision: How often anything about it has changed.
     """
@@ -106,6 +144,7 @@ class Message:
     components: list[Json] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     reference: Reference | None = None
+    forwarded: Snapshot | None = None
     flags: Flags = NO_FLAGS
     nonce: str | int | None = None
     tts: bool = False

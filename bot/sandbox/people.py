@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.sandbox import edits, gestures, posting, reactions, threads
 from bot.sandbox.answers import Answer, answer_to
-from bot.sandbox.drafts import File, read_draft, written
+from bot.sandbox.drafts import FORWARDS, File, read_draft, written
 from bot.sandbox.errors import DiscordError, Refusal
 from bot.sandbox.messages import Message
 from bot.sandbox.modals import Modal
@@ -82,10 +82,24 @@ class Person(User):
                 posting.require(message.place, self, Permissions.MANAGE_MESSAGES)
             edits.delete(message)
 
+    async def forwards(self, message: Message, *, to: Place) -> Message:
+        """Forward a message to another place."""
+        reference = {
+            "type": FORWARDS,
+            "channel_id": str(message.place.id),
+            "message_id": str(message.id),
+        }
+        with as_a_person():
+            return posting.post(to, self, written("", (), {"message_reference": reference}))
+
     async def reacts(self, message: Message, emoji: str) -> None:
         """Add a reaction."""
         with as_a_person():
             reactions.add(message, self, emoji)
+
+    async def unreacts(self, message: Message, emoji: str) -> None:
+        """Take an own reaction back."""
+        reactions.remove(message, self, emoji)
 
     async def types(self, *, in_: Place) -> None:
         """Start typing."""
