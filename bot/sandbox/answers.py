@@ -99,11 +99,12 @@ async def answer_to(interaction: Interaction, within: float | None = None) -> An
     return answer
 
 
-async def first_response(interaction: Interaction, within: float = 0.0) -> Answer:
+async def first_response(interaction: Interaction, within: float | None = None) -> Answer:
     """Send an interaction and wait until it was acknowledged, or has failed.
 
-    ``within`` is how long the world's clock may take longer than the machine's.
+    ``within`` is how many seconds the world's clock may be behind the machine's.
     """
+    within = interaction.world.patience if within is None else within
     interaction.send()
     if not await _acknowledged(interaction, within):
         interaction.lost = True

@@ -46,6 +46,8 @@ class Person(User):
     send raises ValueError; what is not there LookupError.
     """
 
+    about = ""
+
     def dm(self, bot: Bot) -> DirectChannel:
         """Open the DM channel with a bot, or return it."""
         return self.world.direct(self, bot)

@@ -1,6 +1,6 @@
 """The server on loopback that a bot's client talks to.
 
-It protects against nothing but its own page being driven from elsewhere: whoever can connect
+It protects against nothing but being driven by other sites in a browser: whoever can connect
 to loopback and knows a bot's token is that bot.
 """
 
@@ -14,14 +14,20 @@ from typing import Any
 from aiohttp import web
 
 from bot.sandbox import rest
+from bot.sandbox.breakages import Restart, breakages
 from bot.sandbox.dispatch import Session
 from bot.sandbox.gateway import Connection
 from bot.sandbox.gateway_protocol import Close
-from bot.sandbox.page_server import Page
+from bot.sandbox.page_server import Page, keep_out_other_sites
 from bot.sandbox.users import Bot
 from bot.sandbox.world import World
 
 HOST = "127.0.0.1"
+# What people upload is shown by the page, and must never run as one of its own.
+HARMLESS = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
 LARGEST_BODY = 64 * 1024 * 1024  # above the limit for uploads, which is refused in its own words
 
 
@@ -32,12 +38,14 @@ class Sandbox:
         url: Its address, without a slash at the end.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(
+        self, world: World, *, notice: str | None = None, restart: Restart | None = None
+    ) -> None:
         self.world = world
         self.url = ""
         self.page_token = secrets.token_urlsafe(16)
         self._open: list[Connection] = []
-        self._page = Page(world, self.page_token)
+        self._page = Page(world, self.page_token, notice=notice, breakages=breakages(self, restart))
 
     @property
     def api_base(self) -> str:
@@ -98,11 +106,11 @@ class Sandbox:
         if file is None:
             raise web.HTTPNotFound
         kind = file.content_type or "application/octet-stream"
-        return web.Response(body=file.data, headers={"Content-Type": kind})
+        return web.Response(body=file.data, headers=HARMLESS | {"Content-Type": kind})
 
     def application(self) -> web.Application:
         """Return the web application with everything the sandbox serves."""
-        app = web.Application(client_max_size=LARGEST_BODY)
+        app = web.Application(client_max_size=LARGEST_BODY, middlewares=[keep_out_other_sites])
         app.router.add_get("/gateway", self._gateway)
         app.router.add_get("/gateway/", self._gateway)
         app.router.add_get("/attachments/{place}/{file:\\d+}/{name}", self._file)
@@ -118,9 +126,18 @@ class Sandbox:
 
 
 @asynccontextmanager
-async def serve(world: World, *, port: int = 0) -> AsyncIterator[Sandbox]:
-    """Serve a world on loopback while the block lasts; port 0 takes a free one."""
-    sandbox = Sandbox(world)
+async def serve(
+    world: World, *, port: int = 0, notice: str | None = None, restart: Restart | None = None
+) -> AsyncIterator[Sandbox]:
+    """Serve a world on loopback while the block lasts.
+
+    Args:
+        world: What is served.
+        port: Where; 0 takes a free one.
+        notice: A sentence in Discord's Markdown that the page shows to every visitor.
+        restart: Ends the bot's process and starts another; the page has a button for it.
+    """
+    sandbox = Sandbox(world, notice=notice, restart=restart)
     runner = web.AppRunner(sandbox.application(), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:

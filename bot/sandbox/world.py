@@ -81,9 +81,10 @@ class World:
         self.guilds.append(guild)
         return guild
 
-    def person(self, name: str, *, bot: bool = False) -> Person:
-        """Add a person, or another bot that a test speaks for."""
+    def person(self, name: str, *, bot: bool = False, about: str = "") -> Person:
+        """Add a person, or another bot that a test speaks for; ``about`` is shown on the page."""
         person = Person(self, name, is_bot=bot)
+        person.about = about
         self.users[person.id] = person
         return person
 

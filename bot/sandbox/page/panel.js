@@ -1,0 +1,69 @@
+// Under the hood: what the bot asks of Discord, and buttons that break things.
+
+import { byId, make } from "./dom.js";
+import { act, stream } from "./link.js";
+
+const KEPT = 200;
+
+export class Panel {
+  constructor() {
+    this.source = null;
+    byId("hood").addEventListener("click", () => this.toggle());
+    byId("panel-close").addEventListener("click", () => this.toggle());
+  }
+
+  toggle() {
+    const open = byId("panel").hidden;
+    byId("panel").hidden = !open;
+    byId("hood").setAttribute("aria-expanded", String(open));
+    if (open) {
+      byId("requests").replaceChildren();
+      this.source = stream("page/requests", { requests: (list) => this.add(list) });
+      byId("panel-title").focus();
+    } else {
+      this.source.close();
+      byId("hood").focus();
+    }
+  }
+
+  breakages(list) {
+    const buttons = list.map(({ name, label, about }) => make("li", {},
+      make("button", { type: "button", className: "button secondary", onclick: (event) => this.break(event.target, name) }, label),
+      make("small", {}, about)));
+    byId("breakages").replaceChildren(...buttons);
+  }
+
+  async break(button, name) {
+    button.disabled = true;
+    const answer = await act("breaks", { name });
+    button.disabled = false;
+    byId("broken").textContent = answer.error ?? answer.done;
+  }
+
+  add(list) {
+    const rows = list.map((each) => row(each)).reverse();
+    byId("requests").prepend(...rows);
+    while (byId("requests").children.length > KEPT) byId("requests").lastElementChild.remove();
+  }
+}
+
+function row(each) {
+  const limits = limited(each.headers);
+  return make("tr", { className: each.status >= 400 ? "bad" : "" },
+    make("td", {}, make("code", {}, each.method)),
+    make("td", { className: "path", title: each.path }, short(each.path), limits && make("small", {}, limits)),
+    make("td", {}, String(each.status)), make("td", {}, `${each.ms} ms`));
+}
+
+// Ids and tokens say little to a reader; the last digits tell them apart.
+function short(path) {
+  return path.replace(/^\/api\/v\d+/, "").replace(/\d{15,}/g, (id) => `…${id.slice(-4)}`)
+    .replace(/(…\d{4}\/)[\w-]{20,}/, "$1…");
+}
+
+function limited(headers) {
+  const low = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
+  const left = low["x-ratelimit-remaining"];
+  if (low["retry-after"]) return `retry after ${low["retry-after"]} s`;
+  return left === undefined ? "" : `${left} of ${low["x-ratelimit-limit"]} left`;
+}
