@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bot.sandbox.world import World
 
 
+UNKNOWN_TYPE = "application/octet-stream"
 BUTTON = 2  # a component's type
 
 
@@ -61,6 +63,12 @@ class Attachment:
     data: bytes
     content_type: str | None = None
     description: str | None = None
+
+    @property
+    def media_type(self) -> str:
+        """What it is: as its sender said, else as its name says."""
+        said = self.content_type if self.content_type != UNKNOWN_TYPE else None
+        return said or mimetypes.guess_type(self.filename)[0] or UNKNOWN_TYPE
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,7 @@ class Sandbox:
         file = self.world.files.get(int(request.match_info["file"]))
         if file is None:
             raise web.HTTPNotFound
-        kind = file.content_type or "application/octet-stream"
-        return web.Response(body=file.data, headers=HARMLESS | {"Content-Type": kind})
+        return web.Response(body=file.data, headers=HARMLESS | {"Content-Type": file.media_type})
 
     def application(self) -> web.Application:
         """Return the web application with everything the sandbox serves."""

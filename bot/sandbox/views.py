@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 from typing import Any
 
 from bot.sandbox import payloads, typing_commands
@@ -52,10 +51,10 @@ def surroundings(world: World, person: Person, place: Place | None) -> Json:
 
 
 def people(world: World) -> list[Person]:
-    """Return whom a visitor can be: first those who own nothing, as most people do."""
+    """Return whom a visitor can be: those who own nothing, as most people do, if there are any."""
     owners = {each.owner for each in world.guilds} | {world.developer}
     found = [each for each in world.persons if not each.is_bot]
-    return sorted(found, key=lambda each: each in owners)
+    return [each for each in found if each not in owners] or found
 
 
 def _about(person: Person) -> str:
@@ -210,10 +209,9 @@ def _forwarded(each: Snapshot, person: Person) -> Json:
 
 def _file(place: Place, file: Attachment) -> Json:
     shown = file_payload(place, file)
-    kind = file.content_type or mimetypes.guess_type(file.filename)[0]
     # By path alone, so that the page finds it under whichever name it was opened.
     url = str(shown["url"]).removeprefix(place.world.cdn)
-    return shown | {"url": url, "image": kind in IMAGES}
+    return shown | {"url": url, "image": file.media_type in IMAGES}
 
 
 def _reactions(each: Message, person: Person) -> list[Json]:

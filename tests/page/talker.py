@@ -42,7 +42,7 @@ class Stop(ui.View):
     """What stands below an answer that grows."""
 
     @ui.button(label="Stop", custom_id="stop")
-    async def stop(self, interaction: Interaction, _: ui.Button[Any]) -> None:
+    async def stops(self, interaction: Interaction, _: ui.Button[Any]) -> None:
         await interaction.response.defer()
 
 
@@ -119,7 +119,7 @@ class Talker(Client):
     """Answers the words below; each is a method's name."""
 
     def __init__(self, *, pace: float = 0.05) -> None:
-        super().__init__()
+        super().__init__(allowed_mentions=discord.AllowedMentions.none())
         self.pace = pace
         self.answer = self.talk
         self.synced = asyncio.Event()

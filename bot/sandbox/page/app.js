@@ -43,7 +43,7 @@ const page = {
 const messages = new Messages(page);
 const composer = new Composer(page, editLast);
 const typing = new Typing();
-const panel = new Panel();
+const panel = new Panel(page);
 const welcome = new Welcome(page);
 const sidebar = new Sidebar({ go, become, message: openDirect });
 new Toolbar(page, { reply: (message) => composer.replying(message), edit, forward, thread: openThread, remove });
@@ -85,6 +85,8 @@ function showHead({ here: place, names, directs }) {
   const name = direct ? `@${direct.name}` : (place.parent ? "" : "#") + names.places[place.id];
   byId("title").textContent = name;
   byId("topic").textContent = place.topic ?? (place.parent ? `in #${names.places[place.parent]}` : "");
+  byId("beginning-name").textContent = name;
+  byId("beginning-text").textContent = place.topic ?? `This is the beginning of ${name}.`;
   byId("messages").setAttribute("aria-label", `Messages in ${name}`);
   document.title = `${name} · Sandbox`;
   composer.placed(name, place.may);

@@ -7,7 +7,7 @@ export const byId = (id) => document.getElementById(id);
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) set(element, name, value);
-  element.append(...children.flat().filter((each) => each || each === 0));
+  element.append(...children.flat(Infinity).filter((each) => each || each === 0));
   return element;
 }
 

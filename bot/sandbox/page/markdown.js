@@ -10,7 +10,11 @@ const FENCE = "```";
 const FENCED = /^```(?:([\w+\-.#]+)\n)?\n*([^\n][\s\S]*?)\n*```/;
 const DEEPEST = 8;
 
+// Most messages are plain, and need no more than a look.
+const MARKED = /[\\`*_~|<>[@#]|^ *[-\d]|:\/\//m;
+
 export function parse(text) {
+  if (!MARKED.test(text)) return text ? [{ type: "text", text }] : [];
   return blocks(text, { quoted: false, depth: 0 });
 }
 

@@ -6,6 +6,7 @@ import { dayOf } from "./time.js";
 
 const NEAR = 80; // pixels from the end that still count as being there
 const TOGETHER = 7 * 60 * 1000; // how long messages of one author stay one group
+const HAND = 1000; // milliseconds in which a scroll belongs to the hand that touched the list
 const SETTLED = 1500; // milliseconds without an edit after which an answer is read out
 
 const later = (one, other) => one.length > other.length || (one.length === other.length && one > other);
@@ -17,10 +18,14 @@ export class Messages {
     this.list = byId("messages");
     this.scroller = byId("scroller");
     this.pinned = true;
+    this.top = this.height = this.touched = 0;
     this.missed = 0;
     this.saying = new Map();
     this.dismissed = new Set();
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    for (const hand of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+      this.scroller.addEventListener(hand, () => (this.touched = Date.now()), { passive: true });
+    }
     // Whatever makes the list grow, a picture that arrives among it, the end stays in sight.
     this.observer = new ResizeObserver(() => this.follow());
     this.observer.observe(this.list);
@@ -48,7 +53,6 @@ export class Messages {
     for (const id of this.views.keys()) if (!wanted.has(id)) this.remove(id);
     if (this.views.size) messages.forEach((each) => this.upsert(each));
     else this.fill(messages);
-    this.follow();
   }
 
   fill(messages) {
@@ -106,7 +110,6 @@ export class Messages {
 
   local(line) {
     this.list.append(line);
-    this.follow();
   }
 
   // One message at a time can be reached by Tab; the arrow keys go on from there.
@@ -119,7 +122,12 @@ export class Messages {
 
   scrolled() {
     const { scrollHeight, scrollTop, clientHeight } = this.scroller;
-    this.pinned = scrollHeight - scrollTop - clientHeight < NEAR;
+    const atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
+    // Growth and late layout move the end too; only who scrolls away wants to stay away.
+    const away = scrollTop < this.top && (scrollHeight === this.height || Date.now() - this.touched < HAND);
+    if (atEnd || away) this.pinned = atEnd;
+    this.top = scrollTop;
+    this.height = scrollHeight;
     byId("newest").hidden = this.pinned;
     if (this.pinned) this.counted(0);
   }

@@ -6,7 +6,8 @@ import { act, stream } from "./link.js";
 const KEPT = 200;
 
 export class Panel {
-  constructor() {
+  constructor(context) {
+    this.context = context;
     this.source = null;
     byId("hood").addEventListener("click", () => this.toggle());
     byId("panel-close").addEventListener("click", () => this.toggle());
@@ -41,24 +42,26 @@ export class Panel {
   }
 
   add(list) {
-    const rows = list.map((each) => row(each)).reverse();
+    const rows = list.map((each) => row(each, this.context.names)).reverse();
     byId("requests").prepend(...rows);
     while (byId("requests").children.length > KEPT) byId("requests").lastElementChild.remove();
   }
 }
 
-function row(each) {
+function row(each, names) {
   const limits = limited(each.headers);
   return make("tr", { className: each.status >= 400 ? "bad" : "" },
     make("td", {}, make("code", {}, each.method)),
-    make("td", { className: "path", title: each.path }, short(each.path), limits && make("small", {}, limits)),
+    make("td", { className: "path", title: each.path }, short(each.path, names), limits && make("small", {}, limits)),
     make("td", {}, String(each.status)), make("td", {}, `${each.ms} ms`));
 }
 
-// Ids and tokens say little to a reader; the last digits tell them apart.
-function short(path) {
-  return path.replace(/^\/api\/v\d+/, "").replace(/\d{15,}/g, (id) => `…${id.slice(-4)}`)
-    .replace(/(…\d{4}\/)[\w-]{20,}/, "$1…");
+// Places by their names; of other ids the last digits tell them apart, and tokens say nothing.
+function short(path, names) {
+  return path.replace(/^\/api\/v\d+\//, "")
+    .replace(/^channels\/(\d+)/, (whole, id) => (names.places[id] ? `#${names.places[id]}` : whole))
+    .replace(/\d{15,}/g, (id) => `…${id.slice(-4)}`)
+    .replace(/\/[\w-]{20,}(?=\/|$)/, "/…");
 }
 
 function limited(headers) {

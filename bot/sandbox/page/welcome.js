@@ -4,12 +4,13 @@ import { byId, iconButton, make } from "./dom.js";
 import { draw } from "./drawing.js";
 
 const TRIED = "sandbox-tried";
+const ALL = 3;
 
 export class Welcome {
   constructor(context) {
     this.context = context;
     this.tried = new Set(JSON.parse(sessionStorage.getItem(TRIED) || "[]"));
-    this.hidden = this.tried.has("all");
+    this.hidden = this.tried.has("all") || this.tried.size === ALL;
   }
 
   notice(text) {
@@ -33,7 +34,7 @@ export class Welcome {
       ["introduce", "Introduce yourself", `my name is ${me}`],
       target && ["announce", "Ask it to announce something", `announce Dinner is ready in #${target.name}`],
       state.breakages.some((each) => each.name === "restart")
-        && ["restart", "Restart the bot and ask your name", "what's my name?"],
+        && ["restart", "Restart it and ask your name", "what's my name?"],
     ].filter(Boolean);
     const buttons = list.map(([name, label, says]) => make("button", {
       type: "button", className: this.tried.has(name) ? "suggestion done" : "suggestion",
@@ -52,7 +53,7 @@ export class Welcome {
   done(name) {
     this.tried.add(name);
     sessionStorage.setItem(TRIED, JSON.stringify([...this.tried]));
-    this.hidden = this.tried.has("all");
+    this.hidden = this.tried.has("all") || this.tried.size === ALL;
     byId("welcome").hidden = this.hidden;
   }
 }
