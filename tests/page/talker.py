@@ -16,7 +16,7 @@ Interaction = discord.Interaction[Any]
 
 WORDS = ["Every", "answer", "begins", "small,", "and", "grows", "while", "you", "watch", "it."]
 LONG = "\n".join(
-    f"{number}. The keeper wrote line {number} into the log." for number in range(1, 61)
+    f"{number}. The keeper wrote line {number} into the log." for number in range(1, 71)
 )
 PROGRAM = "```python\ndef light(lamp):\n    return lamp.on()  # <b>not markup</b>\n```"
 

@@ -110,6 +110,8 @@ export class Composer {
     }
     const { users, places } = this.context.names;
     const names = Object.values(sign === "@" ? users : places);
+    // What is written out already needs no completing, and Enter sends it.
+    if (names.some((each) => each.toLowerCase() === lower)) return [];
     return names.filter((each) => each.toLowerCase().includes(lower)).map((each) => ({
       label: sign + each,
       run: () => this.complete(from, `${sign}${each} `),
