@@ -106,8 +106,8 @@ async def _pieces(
                     yield ReasoningChunkEvent(turn_id=turn_id, chunk=text)
                 case Retrying(delay):
                     yield RateLimitEvent(turn_id=turn_id, retry_after=delay)
-                case ModelAnswer():
-                    yield item
+                case answer:
+                    yield answer
 
 
 async def _record_answer(

@@ -13,7 +13,7 @@ from bot.agent.interrupts import Interrupts
 from bot.agent.steps import Done, Wait, next_step
 from bot.errors import AccessDeniedError, SessionConflictError
 from bot.events import RecordedEvent
-from bot.sessions import Session, SessionManager, SessionStore
+from bot.sessions import Lease, Session, SessionManager, SessionStore
 
 T = TypeVar("T")
 
@@ -46,8 +46,7 @@ class LiveSession:
     @property
     def session(self) -> Session:
         """The session, which `open` has read."""
-        if self._session is None:
-            raise LookupError(f"session {self.session_id!r} was not opened")
+        assert self._session is not None  # noqa: S101 - everybody opens it first
         return self._session
 
     async def open(self, user_id: str | None = None, *, create: bool = False) -> Session:
@@ -96,28 +95,45 @@ class LiveSession:
         async with self._lock:
             while True:
                 session = await self._read()
+                before = session.checkpoint()
                 recorded = session.append(*decide(session))
                 try:
                     if recorded:
                         await self._save(session)
-                except SessionConflictError:
+                except BaseException as exc:
+                    session.undo(before)
                     self._is_current = False
-                except BaseException:
-                    self._is_current = False
-                    raise
+                    if not isinstance(exc, SessionConflictError):
+                        raise
                 else:
                     return recorded
 
     async def _save(self, session: Session) -> None:
         if not isinstance(self._manager, SessionStore):
+            state = session.state.to_json()
             await self._manager.save(session)
-            session.mark_saved(seq=session.last_seq, version=session.version)
+            session.mark_saved(seq=session.last_seq, version=session.version, state=state)
             return
         idle = isinstance(next_step(session.unfinished()), Done | Wait)
         release = self._holder if idle else None
         await self._manager.save(session, release=release)
         if release:
             self._holder = None
+
+    async def give_back(self) -> bool:
+        """Give the lease back, if we hold it and the log has not moved; return whether we do not.
+
+        Most often the save that closed the last turn, or began the wait, has done it already.
+        """
+        if self._holder is None:
+            return True
+        async with self._lock:
+            try:
+                await self._save(self.session)
+            except SessionConflictError:
+                self._is_current = False
+                await self._read()
+            return self._holder is None
 
     # -- who answers -------------------------------------------------------------------------------
 
@@ -166,10 +182,15 @@ class LiveSession:
         async with self._changed:
             self._changed.notify_all()
 
-    async def take_lease(self, holder: str) -> bool:
-        """Become the one process that runs this session; return whether no other is."""
-        if self._holder or not isinstance(self._manager, SessionStore):
-            return True
+    async def take_lease(self, holder: str) -> Lease | None:
+        """Become the one process that runs this session, unless another is.
+
+        Returns `None` where the session manager knows no leases.
+        """
+        if not isinstance(self._manager, SessionStore):
+            return None
+        if self._holder:
+            return Lease(taken=True, version=self.session.version, holder=holder)
         async with self._lock:
             lease = await self._manager.lease(self.session_id, holder)
             if lease.version != self.session.version:
@@ -177,7 +198,7 @@ class LiveSession:
                 await self._read()
             if lease.taken:
                 self._holder = holder
-            return lease.taken
+            return lease
 
 
 class LiveSessions:
@@ -203,6 +224,6 @@ async def _finished(work: Coroutine[Any, Any, T]) -> T:
         while not task.done():
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.wait([task])
-        if not task.cancelled():
+        with contextlib.suppress(asyncio.CancelledError):
             task.exception()  # seen; what counts now is that the caller is cancelled
         raise

@@ -97,13 +97,14 @@ class Loop:
                 return None
             match next_step(session.unfinished()):
                 case Done():
-                    return None
+                    rest = await self._live.give_back()
                 case Wait() as wait:
-                    if not await self._expire(wait):
-                        return None
+                    rest = not await self._expire(wait) and await self._live.give_back()
                 case step:
                     theirs = self._mine is None and self._live.is_awaited(step.turn_id)
                     return None if theirs else step
+            if rest:
+                return None
 
     async def _take(self, step: CallModel | RunTools | Settle) -> AsyncGenerator[Event, None]:
         match step:
@@ -117,8 +118,8 @@ class Loop:
                     async for _ in recorded:
                         for event in self._news():
                             yield event
-            case Settle():
-                await self._settle(step)
+            case unsettled:
+                await self._settle(unsettled)
 
     async def _settle(self, step: Settle) -> None:
         """Close calls that cannot go on; those of idempotent tools are simply run again."""

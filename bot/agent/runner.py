@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 from bot.agent.approvals import MayDecide, Verdict, decide, decided_error, find_request
+from bot.agent.calls import CallState
 from bot.agent.closing import end_turn
 from bot.agent.ending import done_event
 from bot.agent.failures import failure_of
@@ -21,6 +23,7 @@ from bot.errors import (
     ApprovalNotFoundError,
     DuplicateMessageError,
     StorageError,
+    ToolError,
 )
 from bot.events import (
     ApprovalDecidedEvent,
@@ -58,13 +61,12 @@ class Runner:
     async def holder(self) -> str:
         """Return the name under which we hold leases."""
         async with self._registering:
-            if not self._holder:
-                manager = self._parts.manager
-                if isinstance(manager, SessionStore):
-                    self._holder = await manager.register()
-                else:
-                    self._holder = new_id("holder")
-        return self._holder
+            self._holder = self._holder or await self._registered()
+            return self._holder
+
+    async def _registered(self) -> str:
+        manager = self._parts.manager
+        return await manager.register() if isinstance(manager, SessionStore) else new_id("holder")
 
     # -- the three kinds ---------------------------------------------------------------------------
 
@@ -110,7 +112,7 @@ class Runner:
                 yield event
 
     async def resumption(self, outcome: Outcome, session_id: str) -> Events:
-        """Go on with what is open, noted as an interruption's end."""
+        """Go on with what is open; noted where a run was cut off."""
         live = self.sessions[session_id]
         session = await live.open()
         told = session.last_seq
@@ -153,11 +155,18 @@ class Runner:
     async def _drive(
         self, outcome: Outcome, live: LiveSession, mine: str | None, told: int, recovering: bool
     ) -> Events:
+        """Answer open turns, unless another process does.
+
+        A turn that was cut off is noted as continued; where there are no leases to tell, a
+        resumption (`recovering`) says so.
+        """
+        holder = await self.holder()
         async with live.driving(mine):
-            if not await live.take_lease(await self.holder()):
+            lease = await live.take_lease(holder)
+            if lease is not None and not lease.taken:
                 return
-            loop = Loop(self._parts, live, mine=mine, holder=await self.holder(), told=told)
-            recovering = recovering or _is_behind_another(live.session, mine)
+            recovering = lease.interrupted if lease is not None else recovering
+            loop = Loop(self._parts, live, mine=mine, holder=holder, told=told)
             try:
                 async with aclosing(loop.events(recovering=recovering)) as events:
                     async for event in events:
@@ -191,8 +200,7 @@ class Runner:
             now = utc_now()
             checked = verdict
             if verdict.arguments is not None and state is not None:
-                tool = self._parts.tools[state.call.tool]
-                checked = replace(verdict, arguments=tool.parameters.effective(verdict.arguments))
+                checked = replace(verdict, arguments=self._edited(state, verdict.arguments))
             return [decide(state, checked, now=now, may_decide=self._may_decide)]
 
         try:
@@ -205,6 +213,12 @@ class Runner:
             raise decided_error(decided)
         return decided
 
+    def _edited(self, state: CallState, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        tool = self._parts.tools.get(state.call.tool)
+        if tool is None:
+            raise ToolError(f"There is no tool {state.call.tool!r} any more.")
+        return tool.parameters.effective(arguments)
+
     async def _look_further(self, session_id: str, approval_id: str) -> None:
         """Raise who decided a request that lies before the window."""
         manager = self._parts.manager
@@ -212,15 +226,6 @@ class Runner:
             found = await manager.find_approval(approval_id)
             if found is not None and found.session_id == session_id and found.decision:
                 raise decided_error(found.decision)
-
-
-def _is_behind_another(session: Session, mine: str | None) -> bool:
-    """Return whether an older turn, which nobody here waits for, is open before ours."""
-    return (
-        mine is not None
-        and session.open_turns[:1] != ()
-        and (session.open_turns[0].turn_id != mine)
-    )
 
 
 async def told_failures(outcome: Outcome, session_id: str, events: Events) -> Events:

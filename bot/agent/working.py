@@ -17,7 +17,7 @@ from bot.agent.closing import UNKNOWN_TEXT
 from bot.agent.live import LiveSession
 from bot.agent.parts import Parts
 from bot.agent.tools import Tool
-from bot.errors import ToolError
+from bot.errors import StateError, ToolError
 from bot.events import (
     RecordedEvent,
     ToolCall,
@@ -149,7 +149,8 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
     try:
         async with limit:
             output = await work.tool.invoke(work.arguments, context)
-    except ToolError as exc:
+        session.mend_state()
+    except (ToolError, StateError) as exc:
         status, output = ToolStatus.ERROR, str(exc)
     except TimeoutError as exc:
         if limit.expired():

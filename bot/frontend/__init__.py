@@ -1,1 +1,14 @@
-"""The Discord front end."""
+"""Parley in Discord: the only place that imports discord."""
+
+from bot.frontend.access import may_decide
+from bot.frontend.client import ParleyClient
+from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
+
+__all__ = [
+    "DISCORD_API",
+    "DMPolicy",
+    "FrontendOptions",
+    "ParleyClient",
+    "ReplyMode",
+    "may_decide",
+]

@@ -148,6 +148,21 @@ class Thread(Place):
         self.created_at = self.archive_changed_at = parent.world.clock.now()
         self.members: dict[int, datetime] = {}
 
+    def lock(self, *, archived: bool = False) -> None:
+        """Let only moderators write here, as one of them does; and close it if wanted."""
+        self._set_locked(True, archived)
+
+    def unlock(self) -> None:
+        """Let everyone write here again."""
+        self._set_locked(False, False)
+
+    def _set_locked(self, locked: bool, archived: bool) -> None:
+        from bot.sandbox import threads  # which needs this module
+
+        self.locked = locked
+        threads.set_archived(self, archived)
+        threads.thread_changed(self)
+
     def permissions_for(self, user: User) -> Permissions:
         """Return what the user may do here: the parent decides, and membership when private."""
         granted = permissions.in_channel(self.parent, user, self.sending)

@@ -1,8 +1,8 @@
 """The time the sandbox lives in."""
 
 import asyncio
-import heapq
-import itertools
+import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -30,26 +30,41 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that stands still until a test moves it."""
+    """A clock that a test moves.
 
-    def __init__(self, start: datetime | None = None) -> None:
-        self._now = start or datetime.now(UTC)
-        self._sleepers: list[tuple[datetime, int, asyncio.Event]] = []
-        self._order = itertools.count()
+    It stands still in between, or with ``running`` goes on like any clock: then a bot that
+    waits in real time gets along with it, and an hour can be skipped all the same.
+    """
+
+    def __init__(self, start: datetime | None = None, *, running: bool = False) -> None:
+        self._start = start or datetime.now(UTC)
+        self._moved = timedelta()
+        self._running, self._since = running, time.monotonic()
+        self._sleepers: list[tuple[datetime, asyncio.Event]] = []
 
     def now(self) -> datetime:
         """Return the moment the clock stands at."""
-        return self._now
+        passed = time.monotonic() - self._since if self._running else 0.0
+        return self._start + self._moved + timedelta(seconds=passed)
 
     async def sleep(self, seconds: float) -> None:
-        """Return once the clock was moved so many seconds on."""
-        woken = asyncio.Event()
-        due = self._now + timedelta(seconds=seconds)
-        heapq.heappush(self._sleepers, (due, next(self._order), woken))
-        await woken.wait()
+        """Return once so many seconds have passed here, also when the clock was moved on."""
+        sleeper = (self.now() + timedelta(seconds=seconds), asyncio.Event())
+        self._sleepers.append(sleeper)
+        try:
+            await self._until(*sleeper)
+        finally:
+            self._sleepers.remove(sleeper)
+
+    async def _until(self, due: datetime, woken: asyncio.Event) -> None:
+        while (left := (due - self.now()).total_seconds()) > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left if self._running else None):
+                    await woken.wait()
 
     def advance(self, seconds: float) -> None:
-        """Move the clock on and wake whoever slept until then."""
-        self._now += timedelta(seconds=seconds)
-        while self._sleepers and self._sleepers[0][0] <= self._now:
-            heapq.heappop(self._sleepers)[2].set()
+        """Move the clock on and wake whoever slept until then, in the order of their times."""
+        self._moved += timedelta(seconds=seconds)
+        for due, woken in sorted(self._sleepers, key=lambda each: each[0]):
+            if due <= self.now():
+                woken.set()

@@ -1,17 +1,13 @@
-"""Who is told of what: gateway sessions and the events they are sent.
-
-A session outlives its connection in the protocol, so it owns the sequence numbers and what was
-sent; here it ends with its connection, because nothing is replayed yet.
-"""
+"""Who is told of what."""
 
 from __future__ import annotations
 
-import asyncio
-import secrets
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.sandbox.errors import Json
+from bot.sandbox.sessions import Session
 from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
@@ -19,43 +15,40 @@ if TYPE_CHECKING:
     from bot.sandbox.guilds import Guild
     from bot.sandbox.world import World
 
-SHARD_SHIFT = 22  # the reference, "Sharding": (guild_id >> 22) % num_shards
-
-
-class Session:
-    """One gateway session of a bot: its intents, its shard and the frames waiting for it."""
-
-    def __init__(self, bot: Bot, intents: Intents, shard: tuple[int, int]) -> None:
-        self.bot, self.intents, self.shard = bot, intents, shard
-        self.id = secrets.token_hex(16)
-        self.sequence = 0
-        self.frames: asyncio.Queue[Json] = asyncio.Queue()
-
-    @property
-    def reads_content(self) -> bool:
-        """Whether this connection asked for Message Content."""
-        return Intents.MESSAGE_CONTENT in self.intents
-
-    def serves(self, guild: Guild | None) -> bool:
-        """Whether events of the guild, or of DMs when None, come to this shard."""
-        number, count = self.shard
-        return number == (0 if guild is None else (guild.id >> SHARD_SHIFT) % count)
-
-    def dispatch(self, event: str, data: Json) -> None:
-        """Put an event with the next sequence number in line. The only way one is sent."""
-        self.sequence += 1
-        self.frames.put_nowait({"op": 0, "t": event, "s": self.sequence, "d": data})
-
-
 Payload = Callable[[Session], Json]
 
 
 class Hub:
-    """Brings each event to the sessions that may have it."""
+    """Brings each event to the sessions that may have it, also to those whose bot is away."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.sessions: list[Session] = []
+        self._sessions: list[Session] = []
+
+    @property
+    def sessions(self) -> list[Session]:
+        """The sessions that are there or can be resumed."""
+        oldest = self._world.clock.now() - timedelta(seconds=self._world.resume_window)
+        self._sessions = [
+            each for each in self._sessions if each.left_at is None or each.left_at >= oldest
+        ]
+        return list(self._sessions)
+
+    def add(self, session: Session) -> None:
+        """Tell a new session of what happens from now on."""
+        self._sessions.append(session)
+
+    def end(self, session: Session) -> None:
+        """Forget a session: it cannot be resumed."""
+        if session in self._sessions:
+            self._sessions.remove(session)
+        self._world.pulse.beat()
+
+    def resumable(self, session_id: object, bot: Bot) -> Session | None:
+        """Return the bot's session with this id, if it still is."""
+        return next(
+            (each for each in self.sessions if (each.id, each.bot) == (session_id, bot)), None
+        )
 
     def in_place(
         self,
@@ -69,21 +62,21 @@ class Hub:
         needed = intent if place.guild is not None else in_dm
         for session in self._of(place.guild, needed):
             if place.seen_by(session.bot):
-                session.dispatch(event, payload(session))
+                self._tell(session, event, payload(session))
         self._world.pulse.beat()
 
     def in_guild(self, guild: Guild, event: str, payload: Payload, intent: Intents) -> None:
         """Tell the bots in the guild that asked for the intent."""
         for session in self._of(guild, intent):
             if session.bot.id in guild.members:
-                session.dispatch(event, payload(session))
+                self._tell(session, event, payload(session))
         self._world.pulse.beat()
 
     def to_bot(self, bot: Bot, event: str, payload: Payload, guild: Guild | None) -> None:
         """Tell one bot something that no intent filters."""
         for session in self._of(guild, Intents(0)):
             if session.bot is bot:
-                session.dispatch(event, payload(session))
+                self._tell(session, event, payload(session))
         self._world.pulse.beat()
 
     def thread_members(self, thread: Thread, whose: User, body: Json) -> None:
@@ -91,8 +84,11 @@ class Hub:
         for session in self._of(thread.guild, Intents.GUILDS):
             knows = Intents.GUILD_MEMBERS in session.intents and thread.seen_by(session.bot)
             if session.bot is whose or knows:
-                session.dispatch("THREAD_MEMBERS_UPDATE", body)
+                self._tell(session, "THREAD_MEMBERS_UPDATE", body)
         self._world.pulse.beat()
+
+    def _tell(self, session: Session, event: str, body: Json) -> None:
+        self._world.faults.deliver(event, session.bot, lambda: session.dispatch(event, body))
 
     def _of(self, guild: Guild | None, needed: Intents | None) -> list[Session]:
         if needed is None:

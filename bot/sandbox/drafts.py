@@ -17,6 +17,7 @@ MOST_CONTENT = 2000  # code points: what len() counts
 UPLOAD_LIMIT = 10 * 1024 * 1024
 MOST_FILES = 10
 REPLIES, FORWARDS = 0, 1  # the types of a message reference
+MOST_NONCE = 25
 SETTABLE = Flags.SUPPRESS_EMBEDS | Flags.SUPPRESS_NOTIFICATIONS | Flags.COMPONENTS_V2
 
 
@@ -60,6 +61,7 @@ class Draft:
     allowed: Allowed = field(default_factory=Allowed)
     flags: Flags = NO_FLAGS
     nonce: str | int | None = None
+    enforce_nonce: bool = False
     tts: bool = False
 
     def refuse_empty(self) -> None:
@@ -114,6 +116,7 @@ def read_draft(
         allowed=Allowed.of(form.child("allowed_mentions")),
         flags=flags & (SETTABLE | Flags.EPHEMERAL),
         nonce=_nonce(form),
+        enforce_nonce=form.value("enforce_nonce", bool) or False,
         tts=form.value("tts", bool) or False,
     )
     form.finish()
@@ -137,9 +140,10 @@ def _content(form: Form, flags: Flags) -> str | None:
 
 def _nonce(form: Form) -> str | int | None:
     nonce = form.body.get("nonce")
-    if nonce is None or isinstance(nonce, int):
+    if isinstance(nonce, int) and not isinstance(nonce, bool):
+        form.length(str(nonce), 0, MOST_NONCE, "nonce")
         return nonce
-    return form.text("nonce", 0, 25)
+    return form.text("nonce", 0, MOST_NONCE)
 
 
 def _reference(body: Form) -> tuple[ReplyTo | None, Forward | None]:

@@ -41,6 +41,12 @@ class Refusal(Enum):
     UNKNOWN_WEBHOOK = (404, 10015, "Unknown Webhook")
     UNKNOWN_INTERACTION = (404, 10062, "Unknown interaction")
     UNKNOWN_COMMAND = (404, 10063, "Unknown application command")
+    SLOW_MODE = (429, 20016, "This action cannot be performed due to slowmode rate limit")
+    WRITE_LIMIT = (
+        429,
+        20028,
+        "The write action you are performing on the channel has hit the write rate limit",
+    )
     TOO_MANY_PINS = (400, 30003, "Maximum number of pins reached (50)")
     OLD_EDITS = (
         429,
@@ -62,6 +68,8 @@ class Refusal(Enum):
     INVALID_JSON = (400, 50109, "The request body contains invalid JSON.")
     THREAD_EXISTS = (400, 160004, "A thread has already been created for this message")
     LOCKED_THREAD = (403, 160005, "Thread is locked")
+    AUTOMOD = (400, 200000, "Message was blocked by automatic moderation")
+    HARMFUL_LINK = (400, 240000, "Message blocked by harmful links filter")
 
     def error(self, errors: Json | None = None) -> DiscordError:
         """Return the error to raise."""

@@ -1,4 +1,7 @@
-"""The gateway, v10: one websocket connection of a bot (reference, "Gateway")."""
+"""The gateway, v10: one websocket connection of a bot (reference, "Gateway").
+
+It does not hang up on a client whose heartbeats stay away.
+"""
 
 from __future__ import annotations
 
@@ -6,54 +9,62 @@ import asyncio
 import json
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aiohttp import WSMsgType, web
 
-from bot.sandbox import payloads
-from bot.sandbox.dispatch import Session
+from bot.sandbox import identify
 from bot.sandbox.errors import Json
 from bot.sandbox.gateway_protocol import (
+    END_THE_SESSION,
     Close,
     Closing,
     Op,
     decoded,
-    intents_of,
-    members_asked_for,
-    shard_of,
+    member_chunks,
 )
-from bot.sandbox.users import Bot, Intents
+from bot.sandbox.limits import Bucket
+from bot.sandbox.sessions import Session
+from bot.sandbox.users import Intents
 
 if TYPE_CHECKING:
-    from bot.sandbox.guilds import Guild
     from bot.sandbox.world import World
-
-HEARTBEAT_MS = 41_250
-MOST_IN_CHUNK = 1000
 
 
 class Connection:
     """A websocket, and once it has identified the session that it carries."""
 
-    def __init__(self, world: World, socket: web.WebSocketResponse, *, compressed: bool) -> None:
-        self.world, self.socket = world, socket
+    def __init__(
+        self,
+        world: World,
+        socket: web.WebSocketResponse,
+        transport: asyncio.BaseTransport | None,
+        *,
+        compressed: bool,
+    ) -> None:
+        self.world, self.socket, self._transport = world, socket, transport
         self.session: Session | None = None
+        self.outbox: asyncio.Queue[Json] = asyncio.Queue()
         self._stream = zlib.compressobj() if compressed else None
         self._writer: asyncio.Task[None] | None = None
+        self._silent = False
+        self._code: int | None = None
+        self._frames = Bucket(world.limits.frames) if world.limits.frames else None
         # The frames of a compressed stream have to leave in the order they were packed.
         self._turn = asyncio.Lock()
 
     async def serve(self) -> None:
         """Talk until one side hangs up."""
+        interval = int(self.world.heartbeat_interval * 1000)
         try:
-            await self._send({"op": Op.HELLO, "d": {"heartbeat_interval": HEARTBEAT_MS}})
+            await self.say({"op": Op.HELLO, "d": {"heartbeat_interval": interval}})
             async for message in self.socket:
-                if message.type is WSMsgType.TEXT:
+                if message.type is WSMsgType.TEXT and not self._silent:
                     await self._receive(message.data)
         except ConnectionResetError:
             pass  # hung up in the middle of an answer
         except Closing as closing:
-            await self.socket.close(code=closing.code, message=closing.code.name.encode())
+            await self.close(closing.code)
         finally:
             await self._end()
 
@@ -61,11 +72,41 @@ class Connection:
         if self._writer is not None:
             self._writer.cancel()
             await asyncio.wait({self._writer})
-        if self.session in self.world.hub.sessions:
-            self.world.hub.sessions.remove(self.session)
+        if self._code is None:
+            self._part(self.socket.close_code)
+
+    def _part(self, code: int | None) -> None:
+        """Let go of the session, which goes on for a while unless the code ends it."""
+        self._code = code or Close.ABNORMAL
+        session = self.session
+        if session is not None and session.line is self:
+            if self._code in END_THE_SESSION:
+                session.line = None
+                self.world.hub.end(session)
+            else:
+                session.leave(self.world.clock.now())
         self.world.pulse.beat()
 
-    async def _send(self, frame: Json) -> None:
+    async def close(self, code: int) -> None:
+        """Hang up."""
+        self._part(code)
+        name = Close(code).name if code in list(Close) else ""
+        await self.socket.close(code=code, message=name.encode())
+
+    def drop(self) -> None:
+        """Cut the connection without a word."""
+        self._part(Close.ABNORMAL)
+        if isinstance(self._transport, asyncio.Transport):
+            self._transport.abort()
+
+    def fall_silent(self, *, events_too: bool) -> None:
+        """Hear nothing any more, and so acknowledge nothing."""
+        self._silent = True
+        if events_too:
+            self.outbox = asyncio.Queue()  # nobody reads it; the session keeps what comes
+
+    async def say(self, frame: Json) -> None:
+        """Send a frame."""
         text = json.dumps({"s": None, "t": None, **frame})
         async with self._turn:
             if self._stream is None:
@@ -75,15 +116,14 @@ class Connection:
                 await self.socket.send_bytes(packed + self._stream.flush(zlib.Z_SYNC_FLUSH))
 
     async def _receive(self, text: str) -> None:
+        if self._frames is not None and not self._frames.take(self.world.clock.now()):
+            raise Closing(Close.RATE_LIMITED)
         op, data = decoded(text)
         match op:
             case Op.HEARTBEAT:
-                await self._send({"op": Op.HEARTBEAT_ACK})
-            case Op.IDENTIFY:
-                await self._identify(data)
-            case Op.RESUME:
-                # Nothing is kept to replay: the client has to begin a new session.
-                await self._send({"op": Op.INVALID_SESSION, "d": False})
+                await self.say({"op": Op.HEARTBEAT_ACK})
+            case Op.IDENTIFY | Op.RESUME:
+                await self._open(op, data)
             case Op.PRESENCE | Op.VOICE:
                 self._known()
             case Op.REQUEST_MEMBERS:
@@ -96,68 +136,37 @@ class Connection:
             raise Closing(Close.NOT_AUTHENTICATED)
         return self.session
 
-    async def _identify(self, data: Json) -> None:
+    async def _open(self, op: int, data: Json) -> None:
         if self.session is not None:
             raise Closing(Close.ALREADY_AUTHENTICATED)
-        bot = self._bot(data.get("token"))
-        session = Session(bot, intents_of(bot, data.get("intents")), shard_of(data.get("shard")))
-        self.session = session
-        session.dispatch("READY", self._ready(session))
-        for guild in self._guilds(session):
-            # Said of guilds that READY named, and not of one that is joined later.
-            known = {"unavailable": False}
-            session.dispatch("GUILD_CREATE", payloads.guild_create(guild, session) | known)
-        self.world.hub.sessions.append(session)
-        self._writer = asyncio.create_task(self._write(session))
+        try:
+            if op == Op.IDENTIFY:
+                self._begin(identify.identified(self.world, data), since=0)
+            else:
+                self._begin(*identify.resumed(self.world, data))
+        except identify.InvalidSession as invalid:
+            await self.say({"op": Op.INVALID_SESSION, "d": invalid.resumable})
+
+    def _begin(self, session: Session, since: int) -> None:
+        before, self.session = session.line, session
+        session.carried_by(self, since)
+        if before is not None:
+            before.drop()
+        self._writer = asyncio.create_task(self._write(self.outbox))
         self.world.pulse.beat()
 
-    def _bot(self, token: Any) -> Bot:
-        for bot in self.world.bots:
-            if token == bot.token:
-                return bot
-        raise Closing(Close.AUTHENTICATION_FAILED)
-
-    async def _write(self, session: Session) -> None:
+    async def _write(self, outbox: asyncio.Queue[Json]) -> None:
         with suppress(ConnectionResetError):  # the other side is gone; reading ends as well
             while True:
-                await self._send(await session.frames.get())
-
-    def _guilds(self, session: Session) -> list[Guild]:
-        mine = [each for each in self.world.guilds if session.bot.id in each.members]
-        return [each for each in mine if session.serves(each)]
-
-    def _ready(self, session: Session) -> Json:
-        guilds = [{"id": str(each.id), "unavailable": True} for each in self._guilds(session)]
-        application = payloads.application(session.bot)
-        return {
-            "v": 10,
-            "user": payloads.user(session.bot),
-            "guilds": guilds,
-            "session_id": session.id,
-            "resume_gateway_url": self.world.gateway_url,
-            "shard": list(session.shard),
-            "application": {"id": application["id"], "flags": application["flags"]},
-        }
+                await self.say(await outbox.get())
 
     def _chunk(self, session: Session, data: Json) -> None:
-        guild = next(
-            (each for each in self._guilds(session) if str(each.id) == str(data.get("guild_id"))),
-            None,
-        )
+        mine = identify.guilds(self.world, session)
+        guild = next((each for each in mine if str(each.id) == str(data.get("guild_id"))), None)
         if guild is None:
             return
         everyone = not data.get("query") and not data.get("user_ids") and not data.get("limit")
         if everyone and Intents.GUILD_MEMBERS not in session.intents:
             raise Closing(Close.DISALLOWED_INTENTS)
-        found = members_asked_for(guild, data)
-        chunks = [found[at : at + MOST_IN_CHUNK] for at in range(0, len(found), MOST_IN_CHUNK)]
-        for index, chunk in enumerate(chunks or [[]]):
-            body = {
-                "guild_id": str(guild.id),
-                "members": chunk,
-                "chunk_index": index,
-                "chunk_count": len(chunks) or 1,
-                "not_found": [],
-            }
-            nonce = {"nonce": data["nonce"]} if "nonce" in data else {}
-            session.dispatch("GUILD_MEMBERS_CHUNK", body | nonce)
+        for body in member_chunks(guild, data):
+            session.dispatch("GUILD_MEMBERS_CHUNK", body)

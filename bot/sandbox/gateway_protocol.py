@@ -30,21 +30,45 @@ class Op(IntEnum):
     HEARTBEAT_ACK = 11
 
 
+MOST_IN_CHUNK = 1000
 WITH_DATA = {Op.IDENTIFY, Op.PRESENCE, Op.RESUME, Op.REQUEST_MEMBERS}
 
 
 class Close(IntEnum):
-    """The close codes used here."""
+    """The close codes used here; 1006 stands for a socket that ended without one."""
 
+    NORMAL = 1000
+    GOING_AWAY = 1001
+    ABNORMAL = 1006
     UNKNOWN_ERROR = 4000
     UNKNOWN_OPCODE = 4001
     DECODE_ERROR = 4002
     NOT_AUTHENTICATED = 4003
     AUTHENTICATION_FAILED = 4004
     ALREADY_AUTHENTICATED = 4005
+    INVALID_SEQUENCE = 4007
+    RATE_LIMITED = 4008
+    SESSION_TIMED_OUT = 4009
     INVALID_SHARD = 4010
+    SHARDING_REQUIRED = 4011
+    INVALID_VERSION = 4012
     INVALID_INTENTS = 4013
     DISALLOWED_INTENTS = 4014
+
+
+# After these there is nothing to resume (reference, "Gateway Close Event Codes").
+END_THE_SESSION = {
+    Close.NORMAL,
+    Close.GOING_AWAY,
+    Close.AUTHENTICATION_FAILED,
+    Close.INVALID_SEQUENCE,
+    Close.SESSION_TIMED_OUT,
+    Close.INVALID_SHARD,
+    Close.SHARDING_REQUIRED,
+    Close.INVALID_VERSION,
+    Close.INVALID_INTENTS,
+    Close.DISALLOWED_INTENTS,
+}
 
 
 class Closing(Exception):
@@ -66,6 +90,24 @@ def members_asked_for(guild: Guild, data: Json) -> list[Json]:
     found = [each for each in members if (each.nick or each.user.name).lower().startswith(prefix)]
     limit = data.get("limit") or len(found)
     return [payloads.member(each) for each in found[:limit]]
+
+
+def member_chunks(guild: Guild, data: Json) -> list[Json]:
+    """Return the frames' worth of members that a request names."""
+    found = members_asked_for(guild, data)
+    chunks = [found[at : at + MOST_IN_CHUNK] for at in range(0, len(found), MOST_IN_CHUNK)]
+    nonce = {"nonce": data["nonce"]} if "nonce" in data else {}
+    return [
+        {
+            "guild_id": str(guild.id),
+            "members": chunk,
+            "chunk_index": index,
+            "chunk_count": len(chunks) or 1,
+            "not_found": [],
+            **nonce,
+        }
+        for index, chunk in enumerate(chunks or [[]])
+    ]
 
 
 def decoded(text: str) -> tuple[int, Any]:

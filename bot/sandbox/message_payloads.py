@@ -13,9 +13,14 @@ from bot.sandbox.messages import Attachment, Flags, Message, Snapshot
 from bot.sandbox.users import Bot
 
 if TYPE_CHECKING:
-    from bot.sandbox.dispatch import Session
+    from bot.sandbox.sessions import Session
 
 HIDDEN: Json = {"content": "", "attachments": [], "embeds": [], "components": []}
+
+
+def nonce_of(message: Message) -> Json:
+    """Return the nonce that a message was sent with, which is told once and never again."""
+    return {} if message.nonce is None else {"nonce": message.nonce}
 
 
 def for_rest(message: Message, viewer: Bot) -> Json:
@@ -82,8 +87,6 @@ def _extras(message: Message) -> Json:
     extras: Json = {}
     if message.webhook_id is not None:
         extras["webhook_id"] = str(message.webhook_id)
-    if message.nonce is not None:
-        extras["nonce"] = message.nonce
     if message.thread is not None:
         extras["thread"] = payloads.place(message.thread)
     if message.reference is not None:

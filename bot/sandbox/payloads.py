@@ -10,8 +10,8 @@ from bot.sandbox.errors import Json
 from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
-    from bot.sandbox.dispatch import Session
     from bot.sandbox.guilds import Guild, Member, Role
+    from bot.sandbox.sessions import Session
 
 # In the application's flags: Message Content and Guild Members for a small bot.
 GATEWAY_FLAGS = {Intents.MESSAGE_CONTENT: 1 << 19, Intents.GUILD_MEMBERS: 1 << 15}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bot.sandbox import mentions, message_payloads
 from bot.sandbox.channels import DirectChannel, Place, Thread
 from bot.sandbox.drafts import Draft, Forward, ReplyTo, Upload
-from bot.sandbox.errors import Refusal
+from bot.sandbox.errors import Json, Refusal
 from bot.sandbox.messages import Attachment, Flags, Kind, Message, Reference, Snapshot
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.threads import join_thread, set_archived, thread_changed
@@ -46,11 +46,15 @@ def post(place: Place, author: User, draft: Draft, origin: Origin = DIRECTLY) ->
         _may_post(place, author, draft)
     if Flags.LOADING not in draft.flags:
         draft.refuse_empty()
+    if origin is DIRECTLY and (earlier := place.world.nonces.earlier(place, author, draft)):
+        return earlier
     _open_archived(place, author)
     message = _made(place, author, draft, origin)
     mentions.apply(message, draft.allowed)
     if message.seen_only_by is None:
         publish(message)
+    if origin is DIRECTLY:
+        place.world.nonces.remember(message)
     place.world.pulse.beat()
     return message
 
@@ -163,15 +167,19 @@ def publish(message: Message) -> None:
     place.last_message_id = message.id
     if isinstance(place, Thread) and message.webhook_id is None and not message.is_system:
         join_thread(place, message.author)
-    tell(message, "MESSAGE_CREATE")
+    _tell(message, "MESSAGE_CREATE", message_payloads.nonce_of(message))
 
 
 def tell(message: Message, event: str) -> None:
     """Send an event about a message to who may know of it."""
+    _tell(message, event, {})
+
+
+def _tell(message: Message, event: str, more: Json) -> None:
     message.world.hub.in_place(
         message.place,
         event,
-        lambda session: message_payloads.for_session(message, session),
+        lambda session: message_payloads.for_session(message, session) | more,
         Intents.GUILD_MESSAGES,
         Intents.DIRECT_MESSAGES,
     )

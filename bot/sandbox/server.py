@@ -15,14 +15,16 @@ from aiohttp import web
 
 from bot.sandbox import rest
 from bot.sandbox.breakages import Restart, breakages
-from bot.sandbox.dispatch import Session
+from bot.sandbox.faults import Faults
 from bot.sandbox.gateway import Connection
 from bot.sandbox.gateway_protocol import Close
+from bot.sandbox.network import HOST, Network
 from bot.sandbox.page_server import Page, keep_out_other_sites
+from bot.sandbox.rest import gate
+from bot.sandbox.sessions import Session
 from bot.sandbox.users import Bot
 from bot.sandbox.world import World
 
-HOST = "127.0.0.1"
 # What people upload is shown by the page, and must never run as one of its own.
 HARMLESS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -36,6 +38,8 @@ class Sandbox:
 
     Attributes:
         url: Its address, without a slash at the end.
+        faults: What is to go wrong.
+        network: The way here, which can be cut.
     """
 
     def __init__(
@@ -43,6 +47,8 @@ class Sandbox:
     ) -> None:
         self.world = world
         self.url = ""
+        self.network: Network
+        self.faults: Faults = world.faults
         self.page_token = secrets.token_urlsafe(16)
         self._open: list[Connection] = []
         self._page = Page(world, self.page_token, notice=notice, breakages=breakages(self, restart))
@@ -65,7 +71,7 @@ class Sandbox:
     @property
     def connections(self) -> list[Session]:
         """The gateway sessions that are connected."""
-        return list(self.world.hub.sessions)
+        return [each for each in self.world.hub.sessions if each.line is not None]
 
     def connected(self, bot: Bot, timeout: float = 5.0) -> Coroutine[Any, Any, Session]:
         """Return the bot's gateway session once it is there."""
@@ -85,15 +91,13 @@ class Sandbox:
 
     async def disconnect(self, bot: Bot, code: int = Close.UNKNOWN_ERROR) -> None:
         """Hang up on a bot, as Discord does now and then."""
-        for each in list(self._open):
-            if each.session is not None and each.session.bot is bot:
-                await each.socket.close(code=code)
+        await self.faults.closes(bot, code)
 
     async def _gateway(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse(max_msg_size=4096, compress=False)
         await socket.prepare(request)
         compressed = request.query.get("compress") == "zlib-stream"
-        connection = Connection(self.world, socket, compressed=compressed)
+        connection = Connection(self.world, socket, request.transport, compressed=compressed)
         self._open.append(connection)
         try:
             await connection.serve()
@@ -105,7 +109,15 @@ class Sandbox:
         file = self.world.files.get(int(request.match_info["file"]))
         if file is None:
             raise web.HTTPNotFound
-        return web.Response(body=file.data, headers=HARMLESS | {"Content-Type": file.media_type})
+        headers = HARMLESS | {"Content-Type": file.media_type}
+
+        async def read() -> web.Response:
+            return web.Response(body=file.data, headers=headers)
+
+        try:
+            return await gate.troubled(self.world, request, read)
+        except gate.Cut:
+            return web.Response()  # which nobody reads
 
     def application(self) -> web.Application:
         """Return the web application with everything the sandbox serves."""
@@ -118,9 +130,15 @@ class Sandbox:
         app.on_shutdown.append(self._hang_up)
         return app
 
-    async def _hang_up(self, _: web.Application) -> None:
+    def cut(self) -> None:
+        """Cut every connection to the gateway."""
         for each in list(self._open):
-            await each.socket.close(code=Close.UNKNOWN_ERROR)
+            each.drop()
+
+    async def _hang_up(self, _: web.Application) -> None:
+        self.faults.release_all()
+        for each in list(self._open):
+            await each.close(Close.UNKNOWN_ERROR)
         self._page.close()
 
 
@@ -137,14 +155,9 @@ async def serve(
         restart: Ends the bot's process and starts another; the page has a button for it.
     """
     sandbox = Sandbox(world, notice=notice, restart=restart)
-    runner = web.AppRunner(sandbox.application(), access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, HOST, port)
-        await site.start()
-        _, taken = runner.addresses[0][:2]
+    async with Network(sandbox.application(), sandbox.cut) as network:
+        taken = await network.open(port)
+        sandbox.network = network
         sandbox.url = world.cdn = f"http://{HOST}:{taken}"
         world.gateway_url = f"ws://{HOST}:{taken}/gateway"
         yield sandbox
-    finally:
-        await runner.cleanup()

@@ -9,25 +9,33 @@ from typing import TYPE_CHECKING
 from bot.sandbox.channels import DirectChannel
 from bot.sandbox.clock import Clock, SystemClock
 from bot.sandbox.dispatch import Hub
+from bot.sandbox.faults import Faults
 from bot.sandbox.guilds import Guild
 from bot.sandbox.ids import Snowflakes
+from bot.sandbox.limits import NO_LIMITS, Limits
+from bot.sandbox.nonces import Nonces
+from bot.sandbox.overwrites import give_back, take_away
 from bot.sandbox.people import Person
 from bot.sandbox.pulse import Pulse
+from bot.sandbox.traffic import Traffic
 from bot.sandbox.users import PRIVILEGED, Bot, User
 from bot.sandbox.webhooks import Webhook
 
 if TYPE_CHECKING:
-    from bot.sandbox.channels import Channel, Place
+    from bot.sandbox.channels import Channel, Place, Thread
     from bot.sandbox.interactions import Interaction
     from bot.sandbox.messages import Attachment, Ping
 
 EVERY_PRIVILEGED = [str(each.name) for each in PRIVILEGED]
 ACK_TIMEOUT = 3.0  # seconds to acknowledge an interaction
+HEARTBEAT_INTERVAL = 41.25
+# "The past few minutes", and not documented: so many seconds are a guess.
+NONCE_WINDOW, RESUME_WINDOW = 180.0, 180.0
 
 
 @dataclass(frozen=True)
 class LoggedRequest:
-    """A REST request that was answered."""
+    """A REST request; its status is 0 when the connection was cut in the place of an answer."""
 
     method: str
     path: str
@@ -40,6 +48,12 @@ class World:
 
     Attributes:
         ack_timeout: Seconds in which an interaction must be acknowledged.
+        faults: What is to go wrong.
+        heartbeat_interval: Seconds between heartbeats, as clients are told.
+        limits: How often a bot may do what; by default as often as it likes.
+        nonce_window: Seconds for which an enforced nonce stands for the message it posted.
+        resume_window: Seconds for which the gateway session of an absent bot is kept.
+        traffic: Requests counted.
         cdn: The address that attachments are served under; set by ``serve``.
         gateway_url: The address of the gateway; set by ``serve``.
         dms_closed: Persons who accept no DMs from bots.
@@ -55,12 +69,21 @@ class World:
         clock: Clock | None = None,
         ack_timeout: float = ACK_TIMEOUT,
         patience: float = 5.0,
+        limits: Limits = NO_LIMITS,
+        heartbeat_interval: float = HEARTBEAT_INTERVAL,
+        nonce_window: float = NONCE_WINDOW,
+        resume_window: float = RESUME_WINDOW,
     ) -> None:
         self.clock: Clock = clock or SystemClock()
         self.ack_timeout, self.patience = ack_timeout, patience
+        self.limits, self.heartbeat_interval = limits, heartbeat_interval
+        self.nonce_window, self.resume_window = nonce_window, resume_window
         self.ids = Snowflakes(self.clock)
         self.pulse = Pulse()
         self.hub = Hub(self)
+        self.faults = Faults(self)
+        self.traffic = Traffic(self)
+        self.nonces = Nonces(self)
         self.cdn = "http://127.0.0.1"
         self.gateway_url = "ws://127.0.0.1/gateway"
         self.guilds: list[Guild] = []
@@ -109,6 +132,14 @@ class World:
     def persons(self) -> list[Person]:
         """Everyone whom a test or a visitor can speak for."""
         return [each for each in self.users.values() if isinstance(each, Person)]
+
+    def loses_permission(self, user: User, *names: str, in_: Channel | Thread) -> None:
+        """Deny someone permissions in a channel, or in the one that a thread hangs on."""
+        take_away(user, names, in_)
+
+    def regains_permission(self, user: User, *names: str, in_: Channel | Thread) -> None:
+        """Take back what ``loses_permission`` denied."""
+        give_back(user, names, in_)
 
     def direct(self, person: User, bot: Bot) -> DirectChannel:
         """Return the one DM channel of a person and a bot, made when first wanted."""

@@ -137,9 +137,11 @@ class InMemorySessionManager(SessionStore):
         stored = self._sessions.get(session_id)
         if stored is None:
             return Lease(taken=False, version=0, holder="")
-        if stored.holder is None or stored.holder not in self._holders:
-            stored.holder = holder
-        return Lease(taken=stored.holder == holder, version=stored.version, holder=stored.holder)
+        if stored.holder not in (None, holder) and stored.holder in self._holders:
+            return Lease(taken=False, version=stored.version, holder=stored.holder)
+        cut_off = stored.holder is not None
+        stored.holder = holder
+        return Lease(taken=True, version=stored.version, holder=holder, interrupted=cut_off)
 
     # -- reading -----------------------------------------------------------------------------------
 

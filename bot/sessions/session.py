@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +27,19 @@ def check_session_id(session_id: str) -> str:
     if not session_id.isprintable() or session_id != session_id.strip():
         raise ValueError(f"a session id is printable, without outer spaces: {session_id!r}")
     return session_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """How a session was before something was appended."""
+
+    events: list[RecordedEvent]
+    length: int
+    unsaved: int
+    open_turns: OpenTurns
+    last_seq: int
+    window_from: int
+    updated_at: datetime
 
 
 class Session:
@@ -136,6 +150,26 @@ class Session:
             self._events = list(self.since(placed.window_from))
         return placed
 
+    def undo(self, to: Checkpoint) -> None:
+        """Take back what was appended since a checkpoint, none of which was saved."""
+        del to.events[to.length :]
+        del self._unsaved[to.unsaved :]
+        self._events, self.open_turns = to.events, to.open_turns
+        self.last_seq, self.window_from = to.last_seq, to.window_from
+        self.updated_at = to.updated_at
+
+    def checkpoint(self) -> Checkpoint:
+        """Return a point to which `undo` can go back until the next save."""
+        return Checkpoint(
+            events=self._events,
+            length=len(self._events),
+            unsaved=len(self._unsaved),
+            open_turns=self.open_turns,
+            last_seq=self.last_seq,
+            window_from=self.window_from,
+            updated_at=self.updated_at,
+        )
+
     # -- for stores --------------------------------------------------------------------------------
 
     def changed(self, state: str) -> bool:
@@ -148,6 +182,14 @@ class Session:
         self.version = version
         if state is not None:
             self._stored_state = state
+
+    def mend_state(self) -> None:
+        """Put back what was stored in place of values that are no longer JSON.
+
+        Raises:
+            StateError: naming the first of them, after all were put back.
+        """
+        self._state.mend(self._stored_state)
 
     def adopt(self, stored: Session) -> None:
         """Become what a store holds, in place; of the state, keep what was changed here since."""

@@ -159,7 +159,8 @@ class SQLiteSessionManager(SessionStore):
             connection.execute(
                 "UPDATE sessions SET holder = ? WHERE session_id = ?", (holder, session_id)
             )
-            return Lease(taken=True, version=version, holder=holder)
+            cut_off = current is not None
+            return Lease(taken=True, version=version, holder=holder, interrupted=cut_off)
 
         return await self.database.write(job)
 

@@ -45,7 +45,8 @@ class State(MutableMapping[str, Any]):
 
     def to_json(self) -> str:
         """Return the JSON text of all values, every one checked anew."""
-        pairs = [f"{json.dumps(k)}:{encode_value(k, v)}" for k, v in self._values.items()]
+        values = list(self._values.items())  # a tool in a thread may be setting one meanwhile
+        pairs = [f"{json.dumps(k)}:{encode_value(k, v)}" for k, v in values]
         return f"{{{','.join(pairs)}}}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,6 +60,26 @@ class State(MutableMapping[str, Any]):
         state = cls()
         state._values = json.loads(text)
         return state
+
+    def mend(self, base: str) -> None:
+        """Put back what `base`, a JSON text, has in place of values that are no longer JSON.
+
+        Raises:
+            StateError: naming the first of them, after all were put back.
+        """
+        before = json.loads(base) if base else {}
+        errors = [error for key in list(self) if (error := self._mend_value(key, before))]
+        if errors:
+            raise errors[0]
+
+    def _mend_value(self, key: str, before: Mapping[str, Any]) -> StateError | None:
+        try:
+            encode_value(key, self._values[key])
+        except StateError as exc:
+            del self._values[key]
+            self._values.update({key: before[key]} if key in before else {})
+            return exc
+        return None
 
     def rebase(self, base: str, stored: State) -> None:
         """Take what a store holds, and keep what was changed here since `base`, a JSON text."""

@@ -38,11 +38,13 @@ class Lease:
         taken: Whether the asker holds it now.
         version: The session's stored version at that moment.
         holder: Who holds it.
+        interrupted: Whether its last holder did not give it back: a run was cut off.
     """
 
     taken: bool
     version: int
     holder: str
+    interrupted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ import pytest
 
 from bot import (
     Agent,
+    AgentRun,
     RunStatus,
     SQLiteSessionManager,
     ToolResultEvent,
@@ -219,3 +220,53 @@ async def test_what_a_dead_process_began_is_unknown_to_the_next(
     assert result.status is ToolStatus.UNKNOWN
     assert len(await events_of(manager, "s", ToolStartedEvent)) == 1
     assert not await events_of(manager, "s", TurnEndedEvent)
+
+
+async def test_a_resumption_with_nothing_to_do_keeps_no_lease(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    agent, other = make_agent(), make_other()
+    model.says("hi").then("done")
+    await agent.run("hello", session_id="s")
+    await agent.resume("s")
+    assert (await other.run("and now?", session_id="s")).output == "done"
+
+
+async def test_a_resumption_that_only_waits_keeps_no_lease(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    @tool(approval=True)
+    def pay() -> str:
+        return "paid"
+
+    agent, other = make_agent(tools=[pay]), make_other(tools=[pay])
+    model.says(calls=[("pay", {})]).then("thanks")
+    [request] = (await agent.run("pay", session_id="s")).pending
+    await agent.resume("s")
+    assert (await other.approve("s", request.approval_id, by="bob")).output == "thanks"
+
+
+async def test_what_is_recorded_while_a_lease_is_given_back_is_seen(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """The session is left waiting; another process decides before the first gives it back."""
+    manager = SQLiteSessionManager(tmp_path / "sessions.db")
+
+    @tool(approval=True)
+    def pay() -> str:
+        return "paid"
+
+    agent = make_agent(tools=[pay], session_manager=manager)
+    model.says(calls=[("pay", {})]).then("thanks")
+    [request] = (await agent.run("pay", session_id="s")).pending
+    other = make_other(tools=[pay])
+    run = agent.resume("s")
+    decided = await asyncio.gather(
+        _status(run), _status(other.approve("s", request.approval_id, by="bob"))
+    )
+    assert RunStatus.COMPLETED in decided
+    assert await agent.pending("s") == []
+
+
+async def _status(run: AgentRun) -> RunStatus:
+    return (await run).status

@@ -403,3 +403,25 @@ async def test_a_started_call_without_a_result_is_unknown_unless_idempotent(
     assert result.status is (ToolStatus.OK if idempotent else ToolStatus.UNKNOWN)
     assert len(ran) == runs
     assert len(await events_of(manager, "s", ToolStartedEvent)) == 1
+
+
+async def test_a_tool_that_leaves_state_that_is_not_json_is_told_and_the_session_goes_on(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    def note(context: ExecutionContext, bad: bool) -> str:
+        notes = context.session.state.setdefault("notes", [])
+        notes.append(datetime.now(UTC) if bad else "fine")
+        return "noted"
+
+    agent = make_agent(tools=[note])
+    model.says(calls=[("note", {"bad": False})]).says(calls=[("note", {"bad": True})])
+    model.then("sorry").then("still here")
+    result = await agent.run("go", session_id="s")
+    assert result.output == "sorry"
+    outputs = [m["content"] for m in model.requests[2]["messages"] if m["role"] == "tool"]
+    assert outputs[0] == "noted"
+    assert "notes" in outputs[1]
+    assert (await agent.run("ok?", session_id="s")).output == "still here"
+    session = await manager.get("s")
+    assert session is not None
+    assert session.state["notes"] == ["fine"]

@@ -19,6 +19,7 @@ from bot import (
     RunStatus,
     Session,
     SessionManager,
+    SessionStore,
     TextChunkEvent,
     TurnEndedEvent,
     TurnFailedError,
@@ -355,7 +356,8 @@ async def test_a_turn_interrupted_again_and_again_is_given_up(
     session = await manager.create("s")
     session.append(UserMessageEvent(text="poison"))
     await manager.save(session)
-    for _ in range(2):
+    knows_the_first_begin = isinstance(manager, SessionStore)  # its lease was not given back
+    for _ in range(3 if knows_the_first_begin else 2):
         agent = make_agent()
         gate = model.pauses("", "never")
         run = asyncio.ensure_future(_resumed(agent))

@@ -1,8 +1,9 @@
 """Who talks to the sandbox in tests: a real client of discord.py, and raw HTTP."""
 
 import asyncio
+import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,10 @@ from typing import Any
 import aiohttp
 import discord
 
-from bot.sandbox import Bot, Channel, Guild, Person, Sandbox, World
+from bot.sandbox import Bot, Channel, Guild, Intents, Person, Sandbox, World
+
+EVERYTHING = Intents(Intents.GUILDS | Intents.GUILD_MESSAGES | Intents.DIRECT_MESSAGES)
+EVERYTHING |= Intents.MESSAGE_CONTENT
 
 
 @dataclass
@@ -89,3 +93,73 @@ class Http:
         async with self.session.request(method, url, **more) as response:
             empty = response.status == 204
             return response.status, None if empty else await response.json()
+
+    async def whole(self, method: str, path: str, body: Any = None) -> "Whole":
+        """Return everything about the answer to a request."""
+        url = self.sandbox.api_base + path
+        async with self.session.request(method, url, json=body) as response:
+            return Whole(response.status, response.headers, await response.text())
+
+
+@dataclass
+class Whole:
+    """An answer with its headers."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+class Line:
+    """A raw connection to the gateway."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.socket = socket
+        self.hello: Any = None
+
+    async def says(self, op: int, data: Any = None) -> None:
+        await self.socket.send_json({"op": op, "d": data})
+
+    async def identifies(self, home: Home, intents: int, **more: Any) -> None:
+        await self.says(2, {"token": home.bot.token, "intents": intents, "properties": {}} | more)
+
+    async def hears(self, event: str | None = None) -> Any:
+        """Return the next frame, or the data of the next such event."""
+        while True:
+            frame = await self.socket.receive_json(timeout=5)
+            if event is None:
+                return frame
+            if frame["t"] == event:
+                return frame["d"]
+
+    async def begins(self, home: Home, intents: int = EVERYTHING) -> str:
+        """Identify, hear of the guilds, and return the session's id."""
+        await self.identifies(home, intents)
+        session_id: str = (await self.hears("READY"))["session_id"]
+        for _ in home.world.guilds:
+            await self.hears("GUILD_CREATE")
+        return session_id
+
+    async def resumes(self, home: Home, session_id: str, seq: Any) -> None:
+        await self.says(6, {"token": home.bot.token, "session_id": session_id, "seq": seq})
+
+    async def closes(self) -> int | None:
+        """Return the code that the other side hung up with."""
+        while (await self.socket.receive(timeout=5)).type is aiohttp.WSMsgType.TEXT:
+            pass
+        return self.socket.close_code
+
+
+@asynccontextmanager
+async def connected(sandbox: Sandbox) -> AsyncIterator[Line]:
+    """Keep a raw connection to the gateway open while the block lasts."""
+    url = sandbox.gateway_url + "?v=10&encoding=json"
+    async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:
+        line = Line(socket)
+        line.hello = await line.hears()
+        assert line.hello["op"] == 10
+        yield line

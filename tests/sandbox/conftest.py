@@ -9,7 +9,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from bot.sandbox import Sandbox, serve
-from tests.sandbox.clients import Home, Http, make_home
+from tests.sandbox.clients import Home, Http, Line, connected, make_home
 
 
 @pytest.fixture(name="home")
@@ -30,3 +30,9 @@ async def http(home: Home, sandbox: Sandbox) -> AsyncIterator[Http]:
     headers = {"Authorization": f"Bot {home.bot.token}"}
     async with aiohttp.ClientSession(headers=headers) as session:
         yield Http(session, sandbox)
+
+
+@pytest.fixture
+async def line(sandbox: Sandbox) -> AsyncIterator[Line]:
+    async with connected(sandbox) as line:
+        yield line

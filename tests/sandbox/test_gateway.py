@@ -1,51 +1,13 @@
 """The gateway, spoken to directly."""
 
 import zlib
-from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
 import pytest
 
 from bot.sandbox import Intents, Sandbox
-from tests.sandbox.clients import Home
-
-
-class Line:
-    """A raw connection to the gateway."""
-
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        self.socket = socket
-
-    async def says(self, op: int, data: Any = None) -> None:
-        await self.socket.send_json({"op": op, "d": data})
-
-    async def identifies(self, home: Home, intents: int, **more: Any) -> None:
-        await self.says(2, {"token": home.bot.token, "intents": intents, "properties": {}} | more)
-
-    async def hears(self, event: str | None = None) -> Any:
-        """Return the next frame, or the data of the next such event."""
-        while True:
-            frame = await self.socket.receive_json(timeout=5)
-            if event is None:
-                return frame
-            if frame["t"] == event:
-                return frame["d"]
-
-    async def closes(self) -> int | None:
-        """Return the code that the other side hung up with."""
-        while (await self.socket.receive(timeout=5)).type is aiohttp.WSMsgType.TEXT:
-            pass
-        return self.socket.close_code
-
-
-@pytest.fixture
-async def line(sandbox: Sandbox) -> AsyncIterator[Line]:
-    async with aiohttp.ClientSession() as session:
-        async with session.ws_connect(sandbox.gateway_url + "?v=10&encoding=json") as socket:
-            line = Line(socket)
-            assert (await line.hears())["op"] == 10
-            yield line
+from tests.sandbox.clients import Home, Line
 
 
 async def test_a_heartbeat_is_answered(line: Line) -> None:
@@ -61,11 +23,6 @@ async def test_ready_names_where_to_resume(home: Home, sandbox: Sandbox, line: L
     guild = await line.hears("GUILD_CREATE")
     # Without the members intent a bot sees itself only.
     assert [each["user"]["username"] for each in guild["members"]] == ["Parley"]
-
-
-async def test_a_resume_begins_a_new_session(home: Home, line: Line) -> None:
-    await line.says(6, {"token": home.bot.token, "session_id": "old", "seq": 3})
-    assert await line.hears() == {"op": 9, "d": False, "s": None, "t": None}
 
 
 async def test_events_are_numbered_without_a_gap(home: Home, line: Line) -> None:

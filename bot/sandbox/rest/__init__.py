@@ -1,12 +1,10 @@
 """The REST interface: the table of its routes, and the one way every request takes.
 
-``_answered`` is where a request is let in, logged and refused; limits on the rate of requests
-belong there too.
+``_served`` is where every request is logged; ``gate`` is what it has to pass before its handler.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -15,7 +13,16 @@ from typing import Any
 from aiohttp import web
 
 from bot.sandbox.errors import DiscordError, Refusal
-from bot.sandbox.rest import accounts, channels, commands, guilds, interactions, messages, threads
+from bot.sandbox.rest import (
+    accounts,
+    channels,
+    commands,
+    gate,
+    guilds,
+    interactions,
+    messages,
+    threads,
+)
 from bot.sandbox.rest.call import Call, Handler, Routes
 from bot.sandbox.world import LoggedRequest, World
 
@@ -63,25 +70,31 @@ def _served(
 ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def serve(request: web.Request) -> web.StreamResponse:
         started = time.perf_counter()
-        response = await _answered(Call(world, request), handler)
+        response, status = await _response(world, request, handler)
         seconds = time.perf_counter() - started
-        world.requests.append(LoggedRequest(request.method, request.path, response.status, seconds))
+        world.requests.append(LoggedRequest(request.method, request.path, status, seconds))
         world.pulse.beat()
         return response
 
     return serve
 
 
+async def _response(
+    world: World, request: web.Request, handler: Handler
+) -> tuple[web.Response, int]:
+    async def answered() -> web.Response:
+        return await _answered(Call(world, request), handler)
+
+    try:
+        response = await gate.passed(world, request, lambda: gate.limited(world, request, answered))
+    except gate.Cut:
+        return web.Response(), gate.CUT  # which nobody reads: the connection is gone
+    return response, response.status
+
+
 async def _answered(call: Call, handler: Handler) -> web.Response:
     try:
         result = await handler(call)
     except DiscordError as refusal:
-        return _json(refusal.body(), refusal.status)
-    return web.Response(status=204) if result is None else _json(result)
-
-
-def _json(body: Any, status: int = 200) -> web.Response:
-    # Without a charset, as Discord sends it: discord.py compares the whole header.
-    return web.Response(
-        body=json.dumps(body).encode(), status=status, content_type="application/json"
-    )
+        return gate.refused(refusal)
+    return web.Response(status=204) if result is None else gate.as_json(result)

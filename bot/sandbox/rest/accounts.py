@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.sandbox import payloads
+from bot.sandbox import identify, payloads
 from bot.sandbox.errors import Refusal
 from bot.sandbox.rest.call import Call, Routes
 
@@ -56,7 +56,14 @@ async def open_dm(call: Call) -> Any:
 
 async def gateway(call: Call) -> Any:
     """Return the address of the gateway."""
-    starts = {"total": 1000, "remaining": 1000, "reset_after": 0, "max_concurrency": 1}
+    rate, at_once = identify.starts(call.world), call.world.limits.identifies
+    left, reset_after = call.world.traffic.left(("starts", call.bot), rate)
+    starts = {
+        "total": rate.count,
+        "remaining": left,
+        "reset_after": int(reset_after * 1000),
+        "max_concurrency": at_once.count if at_once else 1,
+    }
     url = f"ws://{call.request.host}/gateway"
     return {"url": url, "shards": 1, "session_start_limit": starts}
 

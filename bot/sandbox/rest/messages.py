@@ -6,7 +6,7 @@ from typing import Any
 from bot.sandbox import edits, payloads, posting, reactions
 from bot.sandbox.drafts import read_draft
 from bot.sandbox.errors import Refusal
-from bot.sandbox.message_payloads import for_rest
+from bot.sandbox.message_payloads import for_rest, nonce_of
 from bot.sandbox.messages import Flags, Message
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.rest.call import Call, Routes
@@ -20,7 +20,7 @@ async def create(call: Call) -> Any:
     place = call.place()
     body, files = await call.body()
     message = posting.post(place, call.bot, read_draft(body, files))
-    return for_rest(message, call.bot)
+    return for_rest(message, call.bot) | nonce_of(message)
 
 
 async def history(call: Call) -> Any:

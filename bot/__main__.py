@@ -1,0 +1,161 @@
+"""The command line: python -m bot.
+
+Each command imports what it needs, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from bot.errors import ConfigError, ParleyError
+
+EPILOG = """\
+Settings come from the environment and from .env in the working directory; .env.example names
+them all. To try Parley without any account: python -m bot sandbox"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return the exit status: 2 for wrong settings, 1 for other failures."""
+    given = _parser().parse_args(arguments)
+    try:
+        status: int = given.command(given)
+    except ConfigError as exc:
+        _complain("Parley cannot start:", *exc.problems)
+        return 2
+    except ParleyError as exc:
+        _complain(f"Parley has stopped: {exc}")
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return status
+
+
+def _run(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    settings = load_settings(given.env_file)
+    _log_to_stderr(settings.log_level)
+    from bot.app import run_bot
+
+    asyncio.run(run_bot(settings))
+    return 0
+
+
+def _sandbox(given: argparse.Namespace) -> int:
+    from bot import playground
+
+    _log_to_stderr("WARNING")
+    if given.demo:
+        return asyncio.run(playground.play_demo())
+    asyncio.run(playground.serve(env_file=given.env_file, port=given.port, folder=given.folder))
+    return 0
+
+
+def _chat(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    settings = load_settings(given.env_file, discord=False)
+    _log_to_stderr("WARNING")
+    asyncio.run(_converse(settings, given.session_id))
+    return 0
+
+
+async def _converse(settings: Any, session_id: str) -> None:
+    from bot.app import open_agent
+    from bot.console import Console, Lines
+
+    async with open_agent(settings) as (agent, sessions):
+        lines = Lines(sys.stdin.fileno())
+        console = Console(agent, sessions, lines=lines, session_id=session_id)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, console.interrupt)
+        await console.converse()
+
+
+def _check(given: argparse.Namespace) -> int:
+    from bot.check import check
+
+    _log_to_stderr("ERROR")
+    return asyncio.run(check(given.env_file))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bot",
+        description="Parley: a Discord bot that remembers, streams, and asks before it acts.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"Parley {_version()}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def add(name: str, command: Callable[[argparse.Namespace], int], text: str) -> Any:
+        made = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        made.set_defaults(command=command)
+        made.add_argument(
+            "--env-file", type=Path, metavar="FILE", help="read settings from here, not from .env"
+        )
+        return made
+
+    add("run", _run, "run the bot in Discord until it is stopped")
+    sandbox = add("sandbox", _sandbox, "try the bot in a Discord of its own on this machine")
+    sandbox.add_argument("--port", type=int, default=8800, help="the page's port (default: 8800)")
+    sandbox.add_argument("--folder", type=Path, help="keep its database here (default: forget it)")
+    sandbox.add_argument("--demo", action="store_true", help="play one conversation and end")
+    chat = add("chat", _chat, "talk to the agent in this terminal")
+    chat.add_argument(
+        "session_id",
+        nargs="?",
+        type=_session_id,
+        default="console",
+        metavar="SESSION_ID",
+        help="a conversation to go on with (default: console)",
+    )
+    add("check", _check, "check that everything the bot needs is set up")
+    return parser
+
+
+def _session_id(text: str) -> str:
+    from bot.sessions import check_session_id
+
+    try:
+        check_session_id(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(str(exc)) from exc
+    return text
+
+
+def _complain(first: str, *lines: str) -> None:
+    print(first, *(f"  - {line}" for line in lines), sep="\n", file=sys.stderr)
+
+
+def _log_to_stderr(level: str) -> None:
+    """Log ours at this level, and of others what matters: they would log what people write."""
+    logging.basicConfig(format="%(asctime)s %(levelname)-7s %(name)s: %(message)s")
+    logging.getLogger("bot").setLevel(level)
+    logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLevelName(level)))
+    logging.getLogger("discord.client").addFilter(_is_not_about_voice)
+
+
+def _is_not_about_voice(record: logging.LogRecord) -> bool:
+    """Whether it is not the advice to install what only voice needs."""
+    return "voice will NOT be supported" not in str(record.msg)
+
+
+def _version() -> str:
+    try:
+        return version("parley")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

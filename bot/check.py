@@ -1,0 +1,168 @@
+"""Is everything the bot needs set up? One line each, and what to do about what is not."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from bot.agent.model import ModelAnswer, ModelRequest
+from bot.app import make_provider
+from bot.config import Settings, load_settings, unknown_names
+from bot.errors import ConfigError, ModelError, StorageError
+from bot.sessions import SQLiteSessionManager
+from bot.sessions.marks import MarkStore
+
+MESSAGE_CONTENT = 1 << 18 | 1 << 19
+"""The application flags of a verified and of a small bot (reference, "Application Flags")."""
+SCOPES = "bot+applications.commands"
+PERMISSIONS = 1 << 10 | 1 << 11 | 1 << 15 | 1 << 16 | 1 << 35 | 1 << 38
+"""View channels, send messages, attach files, read history, open threads and write in them."""
+PATIENCE = 60.0
+"""Seconds for each answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found out about one thing."""
+
+    subject: str
+    text: str
+    ok: bool = True
+
+    def __str__(self) -> str:
+        return f"{'ok  ' if self.ok else 'FAIL'}  {self.subject:<13} {self.text}"
+
+
+async def check(env_file: Path | None = None) -> int:
+    """Print all findings; return 0 when all is well, 2 for wrong settings, 1 for the rest."""
+    try:
+        settings = load_settings(env_file)
+    except ConfigError as exc:
+        for problem in exc.problems:
+            _print(Finding("settings", problem, ok=False))
+        return 2
+    _print(Finding("settings", _read_from(env_file)))
+    good = True
+    async with aclosing(_findings(settings)) as findings:
+        async for finding in findings:
+            _print(finding)
+            good = good and finding.ok
+    return 0 if good else 1
+
+
+async def _findings(settings: Settings) -> AsyncGenerator[Finding, None]:
+    for finding in await _discord(settings):
+        yield finding
+    yield await _database(settings)
+    yield await _model(settings)
+
+
+async def _discord(settings: Settings) -> Sequence[Finding]:
+    headers = {"Authorization": f"Bot {settings.discord_token.get_secret_value()}"}
+    timeout = aiohttp.ClientTimeout(total=PATIENCE)
+    try:
+        async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
+            get = _getter(session, settings.discord_api_base)
+            me = await get("/users/@me")
+            application = await get("/applications/@me")
+            servers = await get("/users/@me/guilds")
+    except aiohttp.ClientResponseError as exc:
+        return [Finding("token", _refused(exc.status), ok=False)]
+    except (aiohttp.ClientError, TimeoutError, ValueError) as exc:
+        reason = str(exc) or "no answer"
+        text = f"Discord cannot be reached at {settings.discord_api_base}: {reason}"
+        return [Finding("discord", text, ok=False)]
+    return [
+        Finding("token", f"it is that of {me['username']}"),
+        _intents(application),
+        _interactions(application),
+        _servers(application, servers),
+    ]
+
+
+def _getter(session: aiohttp.ClientSession, base: str) -> Callable[[str], Awaitable[Any]]:
+    async def get(path: str) -> Any:
+        async with session.get(base.rstrip("/") + path, raise_for_status=True) as response:
+            return await response.json()
+
+    return get
+
+
+def _refused(status: int) -> str:
+    if status == 401:
+        return "Discord refuses DISCORD_TOKEN: copy it again (developer portal, page Bot)"
+    return f"Discord answers with status {status}: try again later"
+
+
+def _intents(application: Any) -> Finding:
+    if application.get("flags", 0) & MESSAGE_CONTENT:
+        return Finding("intents", "Message Content is switched on")
+    text = "switch on Message Content Intent (developer portal, page Bot)"
+    return Finding("intents", text, ok=False)
+
+
+def _interactions(application: Any) -> Finding:
+    if not application.get("interactions_endpoint_url"):
+        return Finding("interactions", "commands and clicks come to the bot")
+    text = "empty the Interactions Endpoint URL (developer portal, page General Information)"
+    return Finding("interactions", text, ok=False)
+
+
+def _servers(application: Any, servers: Sequence[Any]) -> Finding:
+    if servers:
+        return Finding("servers", f"it is in {len(servers)}")
+    return Finding("servers", f"it is in none; invite it: {invite_url(application['id'])}")
+
+
+def invite_url(application_id: str) -> str:
+    """Return the address at which somebody adds the bot to a server."""
+    return (
+        f"https://discord.com/oauth2/authorize?client_id={application_id}"
+        f"&scope={SCOPES}&permissions={PERMISSIONS}"
+    )
+
+
+async def _database(settings: Settings) -> Finding:
+    store = SQLiteSessionManager(settings.database)
+    try:
+        await MarkStore(store.database).set("checked", "")
+    except StorageError as exc:
+        return Finding("database", f"cannot be written, set DATABASE: {exc}", ok=False)
+    finally:
+        await store.close()
+    return Finding("database", f"{settings.database} can be written")
+
+
+async def _model(settings: Settings) -> Finding:
+    request = ModelRequest(messages=[{"role": "user", "content": "Say: ok"}])
+    provider = make_provider(settings)
+    name = f"{settings.openai_model} ({settings.service})"
+    try:
+        async with asyncio.timeout(PATIENCE), aclosing(provider.stream(request)) as events:
+            answered = [event async for event in events if isinstance(event, ModelAnswer)]
+    except ModelError as exc:
+        return Finding("model", f"{name}: {exc}", ok=False)
+    except TimeoutError:
+        return Finding("model", f"{name} did not answer in {PATIENCE:.0f} seconds", ok=False)
+    finally:
+        await provider.close()
+    return Finding("model", f"{name} answered", ok=bool(answered))
+
+
+def _read_from(env_file: Path | None) -> str:
+    unknown = unknown_names(env_file)
+    if not unknown:
+        return "complete"
+    return f"complete; the file also names {', '.join(unknown)}, which Parley does not know"
+
+
+def _print(finding: Finding) -> None:
+    sys.stdout.write(f"{finding}\n")
+    sys.stdout.flush()

@@ -1,0 +1,90 @@
+"""The kinds of values that settings have, and what is wrong with one that is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_settings import NoDecode
+
+ProviderName = Literal[
+    "auto",
+    "openai",
+    "openai_compatible",
+    "openrouter",
+    "ollama",
+    "gemini",
+    "anthropic",
+    "azure",
+    "litellm",
+]
+ToolName = Literal["current_time", "roll_dice", "announce"]
+
+
+def _split(value: object) -> object:
+    return value.replace(",", " ").split() if isinstance(value, str) else value
+
+
+def _ids(value: object) -> object:
+    for each in value.replace(",", " ").split() if isinstance(value, str) else ():
+        if not (each.isascii() and each.isdigit() and 0 < int(each) < 1 << 64):
+            raise ValueError(
+                "must be ids: long numbers, separated by commas, that Discord shows as Copy ID "
+                f"in its developer mode; {each[:40]!r} is none"
+            )
+    return _split(value)
+
+
+def _no_tools(value: object) -> object:
+    return () if value == "none" else _split(value)
+
+
+def _upper(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _http(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise ValueError("must be an address like https://host/path")
+    return url
+
+
+def _readable(path: Path) -> Path:
+    try:
+        path.read_text(encoding="utf-8")
+    except OSError as exc:
+        raise ValueError(f"cannot be read: {exc.strerror}") from None
+    except UnicodeError:
+        raise ValueError("cannot be read: it is not a text in UTF-8") from None
+    return path
+
+
+def _file(path: Path) -> Path:
+    if str(path) == ":memory:" or path.is_dir():
+        raise ValueError("must be the path of a file")
+    return path
+
+
+def _copied_well(secret: SecretStr) -> SecretStr:
+    text = secret.get_secret_value()
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        raise ValueError("holds characters that none has: copy it again")
+    return secret
+
+
+Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
+Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
+Tools = Annotated[tuple[ToolName, ...], NoDecode, BeforeValidator(_no_tools)]
+Url = Annotated[str, AfterValidator(_http)]
+TextFile = Annotated[Path, AfterValidator(_readable)]
+DatabaseFile = Annotated[Path, AfterValidator(_file)]
+LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]

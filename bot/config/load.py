@@ -1,0 +1,143 @@
+"""Reading the settings, and telling everything that is wrong with them at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dotenv import dotenv_values
+from pydantic import SecretStr, ValidationError
+
+from bot.config.settings import Settings, env_name, env_names
+from bot.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+ENV_FILE = Path(".env")
+KEYLESS = frozenset({"openai_compatible", "ollama", "litellm"})
+"""Services that may need no key."""
+HOMELESS = frozenset({"openai_compatible", "azure"})
+"""Services whose address only the operator knows."""
+
+_WRONG = {
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "literal_error": "must be {expected}",
+    "greater_than": "must be above {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "value_error": "{error}",
+}
+
+
+def load_settings(env_file: Path | None = None, *, discord: bool = True) -> Settings:
+    """Read all settings from the environment and a file.
+
+    Args:
+        env_file: Has to exist; by default `.env` in the working directory, if there is one.
+        discord: Whether a bot's token is needed.
+
+    Raises:
+        ConfigError: names everything that is missing or wrong, and shows no secret.
+    """
+    if env_file is not None and not env_file.exists():
+        raise ConfigError(f"there is no file {env_file}")
+    path = env_file or ENV_FILE
+    try:
+        settings, wrong = _read(path)
+    except (OSError, UnicodeError) as exc:
+        raise ConfigError(f"{path} cannot be read: {exc}") from None
+    missing = {name: text for name, text in _missing(settings, discord) if name not in wrong}
+    if problems := {**missing, **wrong}:
+        raise ConfigError(*(problems[name] for name in Settings.model_fields if name in problems))
+    return settings
+
+
+def unknown_names(env_file: Path | None = None) -> Sequence[str]:
+    """Return the names in the file that are no settings: perhaps mistyped."""
+    names = dotenv_values(env_file or ENV_FILE)
+    return sorted(name for name in names if name.upper() not in env_names())
+
+
+def child_environment(
+    env_file: Path | None, *, keep: Iterable[str], values: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the environment for a process that has these settings and no others.
+
+    Args:
+        env_file: As for `load_settings`.
+        keep: Fields whose value is handed on, if they are set here.
+        values: The rest, by outside name; a value that is handed on wins.
+    """
+    others = {name: value for name, value in os.environ.items() if name.upper() not in env_names()}
+    here = _set_here(env_file)
+    handed = {name: here[name] for name in map(env_name, keep) if name in here}
+    return {**others, **values, **handed}
+
+
+def is_set(field: str, env_file: Path | None = None) -> bool:
+    """Return whether a setting has a value, right or wrong."""
+    return env_name(field) in _set_here(env_file)
+
+
+def _set_here(env_file: Path | None) -> dict[str, str]:
+    """Return every value that is set, by outside name."""
+    found = {**dotenv_values(env_file or ENV_FILE), **os.environ}
+    if "MODEL" in found:
+        found.setdefault("OPENAI_MODEL", found["MODEL"])
+    return {name.upper(): value for name, value in found.items() if value}
+
+
+def _read(path: Path) -> tuple[Settings, dict[str, str]]:
+    """Return the settings, with defaults for what is wrong, and what is wrong by field."""
+    try:
+        return _settings(path), {}
+    except ValidationError as exc:
+        errors = exc.errors(include_url=False)
+    wrong = {_field(error): _told(error) for error in errors}
+    defaults = {name: Settings.model_fields[name].default for name in wrong}
+    return _settings(path, **defaults), wrong
+
+
+def _settings(path: Path, **values: Any) -> Settings:
+    return Settings(_env_file=path, **values)  # type: ignore[call-arg]  # mypy does not see it
+
+
+def _field(error: ErrorDetails) -> str:
+    name = str(error["loc"][0]).lower()
+    return "openai_model" if name == "model" else name
+
+
+def _told(error: ErrorDetails) -> str:
+    field = _field(error)
+    sentence = _WRONG.get(error["type"])
+    what = sentence.format(**error.get("ctx", {})) if sentence else error["msg"]
+    about = Settings.model_fields[field]
+    shown = "" if isinstance(about.default, SecretStr) else _shown(error)
+    return f"{env_name(field)} {what}{shown}. {about.description}"
+
+
+def _shown(error: ErrorDetails) -> str:
+    """Say what was given, unless our own sentence does, or it may hold a password."""
+    given = error["input"]
+    return f", not {str(given)[:40]!r}" if error["type"] != "value_error" else ""
+
+
+def _missing(settings: Settings, discord: bool) -> Iterator[tuple[str, str]]:
+    service = settings.service
+    if discord and not settings.discord_token.get_secret_value():
+        yield _is_missing("discord_token")
+    if service not in KEYLESS and not settings.openai_api_key.get_secret_value():
+        yield _is_missing("openai_api_key")
+    if service in HOMELESS and not settings.openai_base_url:
+        yield _is_missing("openai_base_url")
+    if service != "openai" and "openai_model" not in settings.model_fields_set:
+        yield _is_missing("openai_model")
+
+
+def _is_missing(field: str) -> tuple[str, str]:
+    return field, f"{env_name(field)} is missing. {Settings.model_fields[field].description}"

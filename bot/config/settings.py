@@ -1,0 +1,144 @@
+"""Every setting: its kind, its default, and the line that `.env.example` says of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bot.config.kinds import (
+    Count,
+    DatabaseFile,
+    Ids,
+    LogLevel,
+    ProviderName,
+    Seconds,
+    Secret,
+    TextFile,
+    Tools,
+    Url,
+)
+
+NOBODY: frozenset[int] = frozenset()
+
+
+class Settings(BaseSettings):
+    """All settings, checked; secrets stay out of its `repr`.
+
+    A field's name in capitals is what it is called outside. An empty value counts as not set, and
+    a variable of the environment wins over a line of the file.
+    """
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", env_ignore_empty=True, populate_by_name=True
+    )
+
+    discord_token: Secret = Field(
+        SecretStr(""), description="The bot's token: Discord's developer portal, page Bot."
+    )
+    openai_api_key: Secret = Field(
+        SecretStr(""), description="The key of the model service; some local ones need none."
+    )
+    openai_model: str = Field(
+        "gpt-5.4-mini",
+        validation_alias=AliasChoices("OPENAI_MODEL", "MODEL"),
+        description="The model's name (also read as MODEL).",
+    )
+    openai_base_url: Url | None = Field(
+        None, description="The service's address up to /v1; empty: the one that PROVIDER has."
+    )
+    provider: ProviderName = Field(
+        "auto",
+        description="openai, openai_compatible, openrouter, ollama, gemini, anthropic, azure, "
+        "litellm; auto: openai, or openai_compatible where OPENAI_BASE_URL is set.",
+    )
+    model_idle_seconds: Seconds = Field(
+        300, description="How long the service may send nothing before a call has failed."
+    )
+    model_calls_at_once: Count = Field(
+        20, description="How many calls of the model may run at the same time."
+    )
+    max_steps: Count = Field(25, description="How many calls of the model one message may lead to.")
+    system_prompt: str = Field(
+        "You are Parley, a helpful assistant in a Discord server. Be concise.",
+        description="What the model is told of its task.",
+    )
+    system_prompt_file: TextFile | None = Field(
+        None, description="A text file to read in place of SYSTEM_PROMPT."
+    )
+    tools: Tools = Field(
+        ("current_time", "roll_dice"),
+        description="The shipped tools it may use: current_time, roll_dice, announce (posts in "
+        "another channel, after an approval); or none.",
+    )
+    database: DatabaseFile = Field(
+        Path("parley.db"), description="The file that keeps all conversations."
+    )
+    owner_ids: Ids = Field(
+        NOBODY, description="Users who own the bot, beside those whom Discord names as such."
+    )
+    allowed_servers: Ids = Field(
+        NOBODY, description="Servers in which it answers; empty: all that it was invited to."
+    )
+    allowed_roles: Ids = Field(
+        NOBODY, description="Roles that may talk to it; empty, with ALLOWED_USERS: everyone."
+    )
+    allowed_users: Ids = Field(
+        NOBODY, description="Users who may talk to it, whatever their roles, in DMs too."
+    )
+    channels: Ids = Field(
+        NOBODY, description="Channels in which it answers without being mentioned."
+    )
+    reply_mode: Literal["thread", "reply"] = Field(
+        "thread", description="What a mention in a channel leads to: thread, or reply."
+    )
+    dms: Literal["nobody", "members", "everyone"] = Field(
+        "members",
+        description="Whose DMs are answered beside the owner's: nobody, members (of its servers, "
+        "who may talk to it there), everyone.",
+    )
+    approver_roles: Ids = Field(
+        NOBODY, description="Roles that may approve, beside people with Manage Server."
+    )
+    approver_users: Ids = Field(NOBODY, description="Users who may approve, in DMs too.")
+    approval_hours: Annotated[float, Field(gt=0, le=24 * 365)] = Field(
+        24, description="How long a request waits for a decision before it expires."
+    )
+    turns_per_minute: Count = Field(
+        10, description="How many messages of one person are answered in a minute."
+    )
+    shutdown_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
+        20, description="How long answers may go on being written when the bot is stopped."
+    )
+    log_level: LogLevel = Field(
+        "INFO", description="How much is logged: DEBUG, INFO, WARNING, ERROR."
+    )
+    discord_api_base: Url = Field(
+        "https://discord.com/api/v10",
+        description="Where Discord is; another address for a sandbox or a REST proxy.",
+    )
+
+    @property
+    def service(self) -> str:
+        """The provider, also where `auto` stands for it."""
+        if self.provider != "auto":
+            return self.provider
+        return "openai_compatible" if self.openai_base_url else "openai"
+
+    @property
+    def prompt(self) -> str:
+        """The operator's part of the system prompt."""
+        file = self.system_prompt_file
+        return self.system_prompt if file is None else file.read_text(encoding="utf-8").strip()
+
+
+def env_name(field: str) -> str:
+    """Return what a field is called outside."""
+    return field.upper()
+
+
+def env_names() -> frozenset[str]:
+    """Return all names that are read, second names too."""
+    return frozenset({*map(env_name, Settings.model_fields), "MODEL"})

@@ -1,0 +1,128 @@
+"""Bringing one message to where people see it, exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from bot.frontend.ids import place_of
+from bot.frontend.outbox import Outbox, nonce_of
+from bot.frontend.refusals import MessageGoneError, RefusedError
+from bot.frontend.shown import Key, Purpose, Shown
+from bot.sessions.deliveries import Delivery, DeliveryStore
+
+Known = Mapping[Key, Delivery]
+
+
+class Deliverer:
+    """Sends, edits and deletes the messages of sessions, and keeps note of them.
+
+    A delivery is noted before its message is sent, and with the message's id after. One without
+    an id was perhaps sent by a process that ended: it is looked for before another is sent.
+    """
+
+    def __init__(self, *, outbox: Outbox, deliveries: DeliveryStore) -> None:
+        self._outbox = outbox
+        self._deliveries = deliveries
+
+    async def known(self, session_id: str, turn_ids: Iterable[str]) -> Known:
+        """Return what is noted of some turns."""
+        noted = await self._deliveries.of(session_id, turn_ids)
+        return {key_of(delivery): delivery for delivery in noted}
+
+    async def preview(self, session_id: str, shown: Shown) -> None:
+        """Show something that is still being written; one that was deleted is not sent again.
+
+        Raises:
+            DiscordError: if it cannot be shown.
+        """
+        known = await self.known(session_id, [shown.key.turn_id])
+        delivery = known.get(shown.key)
+        if delivery is None or delivery.message_id is None:
+            await self.show(session_id, shown, known)
+        else:
+            await self._outbox.edit(delivery.channel_id, delivery.message_id, shown)
+
+    async def show(self, session_id: str, shown: Shown, known: Known) -> None:
+        """Make a message show this: sent if there is none, edited if it shows something else.
+
+        Raises:
+            DiscordError: if it cannot be shown.
+        """
+        delivery = known.get(shown.key) or _fresh(session_id, shown.key)
+        if delivery.message_id is None and shown.key in known:
+            delivery = replace(delivery, message_id=await self._found(delivery, shown))
+        if delivery.message_id is None:
+            await self._send(delivery, shown)
+        elif (delivery.content_hash, delivery.final) != (shown.content_hash, shown.final):
+            await self._edit(delivery, shown)
+
+    async def remove(self, delivery: Delivery) -> None:
+        """Take a message away, and the note of it."""
+        if delivery.message_id is not None:
+            await self._outbox.delete(delivery.channel_id, delivery.message_id)
+        await self._deliveries.remove(delivery)
+
+    async def _found(self, delivery: Delivery, shown: Shown) -> int | None:
+        try:
+            found = await self._outbox.find(delivery.channel_id, shown)
+        except RefusedError:
+            return None  # a place that cannot be read: better twice than never
+        for message_id in found:
+            if await self._deliveries.by_message(message_id) is None:
+                return message_id
+        return None
+
+    async def _send(self, delivery: Delivery, shown: Shown) -> None:
+        await self._deliveries.put(replace(delivery, message_id=None, final=False))
+        message_id = await self._sent(delivery, shown)
+        await self._deliveries.put(_done(delivery, shown, message_id))
+
+    async def _sent(self, delivery: Delivery, shown: Shown) -> int:
+        session_id, channel_id = delivery.session_id, delivery.channel_id
+        nonce = nonce_of(session_id, shown.key, delivery.message_id)
+        try:
+            return await self._outbox.send(channel_id, shown, nonce=nonce)
+        except MessageGoneError:
+            # It was sent with this nonce a moment ago, and deleted since: Discord wants another.
+            again = nonce_of(session_id, shown.key, 0)
+            return await self._outbox.send(channel_id, shown, nonce=again)
+
+    async def _edit(self, delivery: Delivery, shown: Shown) -> None:
+        message_id = delivery.message_id
+        assert message_id is not None  # noqa: S101 - the caller has looked
+        try:
+            if delivery.content_hash != shown.content_hash:
+                await self._outbox.edit(delivery.channel_id, message_id, shown)
+        except MessageGoneError:
+            await self._send(delivery, shown)
+        else:
+            await self._deliveries.put(_done(delivery, shown, message_id))
+
+
+def key_of(delivery: Delivery) -> Key:
+    """Return the key under which a delivery is noted."""
+    return Key(delivery.turn_id, delivery.subject, Purpose(delivery.purpose), delivery.part)
+
+
+def _fresh(session_id: str, key: Key) -> Delivery:
+    place = place_of(session_id)
+    if place is None:
+        raise ValueError(f"{session_id!r} is not a place in Discord")
+    return Delivery(
+        session_id,
+        key.turn_id,
+        key.subject,
+        key.purpose.value,
+        key.part,
+        channel_id=place.channel_id,
+        message_id=None,
+        content_hash="",
+        final=False,
+    )
+
+
+def _done(delivery: Delivery, shown: Shown, message_id: int) -> Delivery:
+    return replace(
+        delivery, message_id=message_id, content_hash=shown.content_hash, final=shown.final
+    )

@@ -1,0 +1,124 @@
+"""Letting people see one run of the agent, event by event."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.agent.closing import answers
+from bot.events import (
+    AssistantMessageEvent,
+    DoneEvent,
+    ErrorEvent,
+    Event,
+    RateLimitEvent,
+    RecordedEvent,
+    RunStatus,
+    TextChunkEvent,
+    ToolStartedEvent,
+    UserMessageEvent,
+)
+from bot.frontend.outbox import Outbox
+from bot.frontend.preview import Preview, Previews, Subject
+from bot.frontend.reconcile import Reconciler
+from bot.frontend.refusals import DiscordError
+from bot.frontend.typing_sign import TypingSign
+from bot.sessions import SessionStore
+
+logger = logging.getLogger(__name__)
+
+ELSEWHERE = {RunStatus.DUPLICATE, RunStatus.HANDED_OVER}
+
+
+class Follower:
+    """Sees the events of one run, one after the other."""
+
+    def __init__(
+        self,
+        session_id: str,
+        channel_id: int,
+        *,
+        store: SessionStore,
+        outbox: Outbox,
+        previews: Previews,
+        reconciler: Reconciler,
+        sign: TypingSign,
+    ) -> None:
+        self._session_id = session_id
+        self._channel_id = channel_id
+        self._outbox = outbox
+        self._store = store
+        self._previews = previews
+        self._reconciler = reconciler
+        self._sign = sign
+        self._preview: Preview | None = None
+
+    async def see(self, event: Event) -> None:
+        """Show what an event says, without waiting for Discord."""
+        match event:
+            case TextChunkEvent():
+                self._sign.off()
+                (await self._written(event.turn_id)).add(event.chunk)
+            case RateLimitEvent():
+                (await self._written(event.turn_id)).note(_note(event))
+            case UserMessageEvent():
+                await self._show_typing()
+            case RecordedEvent():
+                self._see_recorded(event)
+            case ErrorEvent(turn_id=""):
+                await self._tell(event)
+            case DoneEvent() if event.status not in ELSEWHERE:
+                self._reconciler.wake(self._session_id)
+            case _:
+                pass
+
+    def leave(self) -> None:
+        """Show nothing more of the run."""
+        self._sign.off()
+
+    def _see_recorded(self, event: RecordedEvent) -> None:
+        if isinstance(event, AssistantMessageEvent):
+            self._preview = None
+        if isinstance(event, ToolStartedEvent):
+            self._sign.on()
+        self._reconciler.wake(self._session_id)
+
+    async def _tell(self, error: ErrorEvent) -> None:
+        """Tell of a failure that is not in the log, since the log could not be written."""
+        text = f"{error.message} (reference {error.reference})"
+        try:
+            await self._outbox.tell(self._channel_id, text)
+        except DiscordError as exc:
+            logger.warning("a failure in %s could not be told: %s", self._session_id, exc)
+
+    async def _show_typing(self) -> None:
+        session = await self._store.get(self._session_id)
+        if session is not None and not session.waits:
+            self._sign.on()
+
+    async def _written(self, turn_id: str) -> Preview:
+        """Return the preview of what the model writes now."""
+        if self._preview is None or self._preview.subject.turn_id != turn_id:
+            subject = await self._subject(turn_id)
+            # Earlier turns may have been answered without being streamed: they are shown first.
+            self._reconciler.wake(self._session_id)
+            self._preview = await self._previews.of(
+                subject, after=lambda: self._reconciler.caught_up(self._session_id)
+            )
+        return self._preview
+
+    async def _subject(self, turn_id: str) -> Subject:
+        session = await self._store.get(self._session_id)
+        turn = session.turn(turn_id) if session is not None else ()
+        asked = (event.source_id for event in turn if isinstance(event, UserMessageEvent))
+        return Subject(
+            session_id=self._session_id,
+            turn_id=turn_id,
+            name=f"m{answers(turn)}",
+            reply_to=next(asked, None),
+        )
+
+
+def _note(event: RateLimitEvent) -> str:
+    if event.retry_after <= 0:
+        return "*One moment: I am answering others first.*"
+    return f"*One moment: the model service asked me to wait {event.retry_after:.0f} s.*"

@@ -1,0 +1,53 @@
+"""Answering clicks and commands: first that they arrived, then privately what came of them."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+import discord
+
+from bot.frontend.ids import Place, PlaceKind
+from bot.frontend.outbox import NOBODY
+from bot.frontend.refusals import DiscordError, asked
+
+logger = logging.getLogger(__name__)
+
+
+async def acknowledged(interaction: discord.Interaction) -> bool:
+    """Tell Discord that it arrived, before anything else; one that is late is not acted on."""
+    try:
+        await asked(lambda: interaction.response.defer(ephemeral=True))
+    except DiscordError as exc:
+        logger.warning("an interaction could not be acknowledged: %s", exc)
+        return False
+    return True
+
+
+async def answer(interaction: discord.Interaction, text: str) -> None:
+    """Say something that only who clicked or commanded sees."""
+    try:
+        await asked(
+            lambda: interaction.followup.send(text, ephemeral=True, allowed_mentions=NOBODY)
+        )
+    except DiscordError as exc:
+        logger.warning("an interaction could not be answered: %s", exc)
+
+
+async def tell_failure(interaction: discord.Interaction, error: Exception) -> None:
+    """Tell who clicked or commanded that it failed, with a reference that the log repeats."""
+    reference = secrets.token_hex(4)
+    logger.error("an interaction failed [%s]", reference, exc_info=error)
+    if interaction.response.is_done() or await acknowledged(interaction):
+        await answer(interaction, f"Something went wrong on my side (reference {reference}).")
+
+
+def place_here(interaction: discord.Interaction) -> Place | None:
+    """Return the place in which somebody clicked or commanded."""
+    if interaction.channel_id is None:
+        return None
+    if interaction.guild_id is None:
+        return Place(PlaceKind.DM, interaction.channel_id)
+    if isinstance(interaction.channel, discord.Thread):
+        return Place(PlaceKind.THREAD, interaction.channel_id)
+    return Place(PlaceKind.CHANNEL, interaction.channel_id)

@@ -1,0 +1,62 @@
+"""Everything about the front end that can be configured, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+DISCORD_API = "https://discord.com/api/v10"
+
+
+class ReplyMode(StrEnum):
+    """What a mention in a channel leads to."""
+
+    THREAD = "thread"
+    REPLY = "reply"
+
+
+class DMPolicy(StrEnum):
+    """Whose direct messages are answered; the owner's always are."""
+
+    NOBODY = "nobody"
+    MEMBERS = "members"  # whoever may talk in one of the servers
+    EVERYONE = "everyone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontendOptions:
+    """How the bot behaves in Discord.
+
+    Attributes:
+        guild_ids: Servers in which it answers; empty: every server it was invited to.
+        role_ids: Roles that may talk to it; with `user_ids` empty too: everyone in those servers.
+        user_ids: Users who may talk to it, whatever their roles, in DMs too.
+        channel_ids: Channels in which it answers without being mentioned.
+        owner_ids: Its owners beside those that Discord names for the application.
+        approver_role_ids: Roles that may decide, beside people with Manage Server.
+        approver_user_ids: Users who may decide, in DMs too.
+        reply_mode: Whether a mention in a channel opens a thread.
+        dms: Whose direct messages are answered.
+        turns_per_minute: How many messages of one person are answered in a minute.
+        edit_interval: Seconds between two edits of the message being written.
+        attachment_bytes: Files above this size are not read.
+        drain_seconds: How long running turns may go on when the bot is closed.
+        guilds_within: Seconds in which, after connecting, servers are expected to arrive.
+        api_base: Where Discord's REST API is.
+    """
+
+    guild_ids: frozenset[int] = frozenset()
+    role_ids: frozenset[int] = frozenset()
+    user_ids: frozenset[int] = frozenset()
+    channel_ids: frozenset[int] = frozenset()
+    owner_ids: frozenset[int] = frozenset()
+    approver_role_ids: frozenset[int] = frozenset()
+    approver_user_ids: frozenset[int] = frozenset()
+    reply_mode: ReplyMode = ReplyMode.THREAD
+    dms: DMPolicy = DMPolicy.MEMBERS
+    turns_per_minute: int = 10
+    edit_interval: float = 1.1
+    attachment_bytes: int = 10 * 1024 * 1024
+    drain_seconds: float = 10.0
+    guilds_within: float = 2.0
+    api_base: str = DISCORD_API

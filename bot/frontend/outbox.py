@@ -1,0 +1,211 @@
+"""The one place from which messages are sent, edited and deleted."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import replace
+from typing import Any
+
+import discord
+
+from bot.frontend.ids import message_of
+from bot.frontend.refusals import (
+    ContentRefusedError,
+    DiscordError,
+    MessageGoneError,
+    RefusedError,
+    TooLargeError,
+    asked,
+    lacking,
+    translated,
+)
+from bot.frontend.shown import Key, Shown, marks
+from bot.frontend.split import LIMIT
+
+NOBODY = discord.AllowedMentions.none()
+SEARCHED = 200  # messages looked through for one whose id was lost
+
+
+class Outbox:
+    """Writes to places by their ids, so that nothing has to be cached or fetched."""
+
+    def __init__(self, client: discord.Client) -> None:
+        self._client = client
+
+    def _place(self, channel_id: int) -> discord.PartialMessageable:
+        return self._client.get_partial_messageable(channel_id)
+
+    def _lacking(self, channel_id: int) -> str:
+        return lacking(self._client, channel_id)
+
+    async def send(self, channel_id: int, shown: Shown, *, nonce: str) -> int:
+        """Post a message and return its id.
+
+        A reply that may not be one is posted without its reference, a file that is too large
+        as a note, a text that is blocked as a sentence about it.
+
+        Raises:
+            DiscordError: if it could not be posted.
+        """
+        try:
+            return await self._send(channel_id, shown, nonce)
+        except TooLargeError:
+            return await self._send(channel_id, _without_file(shown), nonce)
+        except ContentRefusedError as exc:
+            return await self._send(channel_id, _blocked(shown, exc), nonce)
+
+    async def _send(self, channel_id: int, shown: Shown, nonce: str) -> int:
+        reply_to = message_of(shown.reply_to)
+        if reply_to is None or reply_to == channel_id:  # a thread's starter is not in the thread
+            return await self._post(channel_id, shown, nonce, None)
+        try:
+            return await self._post(channel_id, shown, nonce, reply_to)
+        except ContentRefusedError:
+            raise
+        except RefusedError:
+            return await self._post(channel_id, shown, nonce, None)
+
+    async def _post(self, channel_id: int, shown: Shown, nonce: str, reply_to: int | None) -> int:
+        place = self._place(channel_id)
+        options = _options(shown, _reference(channel_id, reply_to))
+        message = await asked(
+            lambda: place.send(
+                shown.content, nonce=nonce, files=_files(shown), allowed_mentions=NOBODY, **options
+            ),
+            lambda: self._lacking(channel_id),
+        )
+        return message.id
+
+    async def edit(self, channel_id: int, message_id: int, shown: Shown) -> None:
+        """Change a message to show something else.
+
+        Raises:
+            MessageGoneError: if it was deleted.
+            DiscordError: if it could not be changed.
+        """
+        try:
+            await self._edit(channel_id, message_id, shown)
+        except TooLargeError:
+            await self._edit(channel_id, message_id, _without_file(shown))
+        except ContentRefusedError as exc:
+            await self._edit(channel_id, message_id, _blocked(shown, exc))
+
+    async def _edit(self, channel_id: int, message_id: int, shown: Shown) -> None:
+        message = self._place(channel_id).get_partial_message(message_id)
+        await asked(
+            lambda: message.edit(
+                content=shown.content,
+                view=_buttons(shown),
+                attachments=_files(shown),
+                allowed_mentions=NOBODY,
+            ),
+            lambda: self._lacking(channel_id),
+        )
+
+    async def delete(self, channel_id: int, message_id: int) -> None:
+        """Take a message away; one that is gone already is fine."""
+        message = self._place(channel_id).get_partial_message(message_id)
+        try:
+            await asked(message.delete)
+        except MessageGoneError:
+            return
+
+    async def find(self, channel_id: int, shown: Shown) -> list[int]:
+        """Look in a place for the message that shows something, when its id was lost.
+
+        What it carries tells: the `custom_id` of its buttons, else its text. The likeliest
+        comes first.
+        """
+        after = message_of(shown.reply_to)
+        history = self._place(channel_id).history(
+            limit=SEARCHED, after=discord.Object(after) if after else None, oldest_first=False
+        )
+        own = self._client.user.id if self._client.user else 0
+        try:
+            said = [message async for message in history if message.author.id == own]
+        except discord.DiscordException as exc:
+            raise translated(exc, lacking=self._lacking(channel_id)) from exc
+        wanted = marks(shown.key)
+        carrying = [each.id for each in said if wanted & _custom_ids(each)]
+        saying = [each.id for each in said if each.content.strip() == shown.content.strip()]
+        return [*reversed(carrying), *reversed(saying)]
+
+    async def tell(self, channel_id: int, text: str, *, reply_to: int | None = None) -> None:
+        """Say something that is not part of a conversation.
+
+        Raises:
+            DiscordError: if it could not be said.
+        """
+        place = self._place(channel_id)
+        reference = _reference(channel_id, reply_to)
+        options: dict[str, Any] = {"reference": reference} if reference else {}
+        await asked(
+            lambda: place.send(text, allowed_mentions=NOBODY, **options),
+            lambda: self._lacking(channel_id),
+        )
+
+    async def typing(self, channel_id: int) -> None:
+        """Show for ten seconds, or until the next message, that the bot types."""
+        place = self._place(channel_id)
+        await asked(lambda: place.typing())
+
+
+def nonce_of(session_id: str, key: Key, replaced: int | None) -> str:
+    """Return what keeps a retried send from being posted twice (25 characters at most).
+
+    A message that replaces a deleted one needs another nonce than that one had.
+    """
+    text = f"{session_id}\0{key.text}\0{key.purpose}\0{replaced}"
+    return hashlib.sha256(text.encode()).hexdigest()[:25]
+
+
+def _reference(channel_id: int, message_id: int | None) -> discord.MessageReference | None:
+    if message_id is None:
+        return None
+    return discord.MessageReference(
+        message_id=message_id, channel_id=channel_id, fail_if_not_exists=False
+    )
+
+
+def _options(shown: Shown, reference: discord.MessageReference | None) -> dict[str, Any]:
+    """Return the optional arguments of a send: its types do not allow `None` for them."""
+    options = {"view": _buttons(shown), "reference": reference}
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _buttons(shown: Shown) -> discord.ui.View | None:
+    if not shown.buttons:
+        return None
+    view = discord.ui.View(timeout=None)
+    for button in shown.buttons:
+        view.add_item(
+            discord.ui.Button(
+                label=button.label,
+                custom_id=button.custom_id,
+                style=discord.ButtonStyle[button.style],
+            )
+        )
+    # A view that has stopped is not kept by the client: dynamic items answer its buttons.
+    view.stop()
+    return view
+
+
+def _files(shown: Shown) -> list[discord.File]:
+    if shown.file is None:
+        return []
+    return [discord.File(io.BytesIO(shown.file.text.encode()), shown.file.name)]
+
+
+def _custom_ids(message: discord.Message) -> set[str]:
+    rows = (row for row in message.components if isinstance(row, discord.ActionRow))
+    return {each.custom_id or "" for row in rows for each in row.children}
+
+
+def _without_file(shown: Shown) -> Shown:
+    note = "\n(The file was too large for Discord.)"
+    return replace(shown, content=shown.content[: LIMIT - len(note)] + note, file=None)
+
+
+def _blocked(shown: Shown, why: DiscordError) -> Shown:
+    return replace(shown, content=f"Discord did not let me say this: {why}.", file=None)

@@ -1,0 +1,97 @@
+"""People as Discord knows them, as the plain data that decisions are made on."""
+
+from __future__ import annotations
+
+import time
+
+import discord
+
+from bot.agent import Actor
+from bot.frontend.access import Speaker, may_talk, may_write_dms
+from bot.frontend.ids import user_id_of
+from bot.frontend.options import DMPolicy, FrontendOptions
+from bot.frontend.refusals import RefusedError, asked
+
+REMEMBERED = 60.0  # seconds: Discord is not asked about the same person more often
+
+
+class People:
+    """Looks people up."""
+
+    def __init__(self, client: discord.Client, options: FrontendOptions) -> None:
+        self._client = client
+        self._options = options
+        self._members: dict[int, tuple[float, bool]] = {}
+
+    def is_owner(self, user: int) -> bool:
+        """Whether this is an owner of the bot, by setting or by what Discord says."""
+        application = self._client.application
+        if user in self._options.owner_ids:
+            return True
+        if application is None:
+            return False
+        members = application.team.members if application.team else ()
+        accepted = discord.TeamMembershipState.accepted
+        team = {each.id for each in members if each.membership_state is accepted}
+        return user in team or (not team and user == application.owner.id)
+
+    def actor(self, interaction: discord.Interaction) -> Actor:
+        """Return who clicked or commanded; a moderator has Manage Server here."""
+        user = interaction.user
+        roles = user.roles if isinstance(user, discord.Member) else ()
+        in_server = interaction.guild_id is not None
+        return Actor(
+            user_id=user_id_of(user.id),
+            roles=frozenset(str(role.id) for role in roles),
+            moderator=in_server and interaction.permissions.manage_guild,
+            owner=self.is_owner(user.id),
+        )
+
+    def speaker(self, user: discord.User | discord.Member, guild: int) -> Speaker:
+        """Return who writes in a server."""
+        roles = user.roles if isinstance(user, discord.Member) else ()
+        return Speaker(
+            user=user.id,
+            guild=guild,
+            roles=frozenset(role.id for role in roles),
+            owner=self.is_owner(user.id),
+        )
+
+    async def may_talk(self, user: discord.User | discord.Member, guild: int | None) -> bool:
+        """Whether somebody is answered in a server, or in a DM."""
+        if guild is not None:
+            return may_talk(self._options, self.speaker(user, guild))
+        owner, options = self.is_owner(user.id), self._options
+        if may_write_dms(options, user.id, owner=owner, member=False):
+            return True
+        member = options.dms is DMPolicy.MEMBERS and await self._is_member(user.id)
+        return may_write_dms(options, user.id, owner=owner, member=member)
+
+    async def _is_member(self, user: int) -> bool:
+        """Whether somebody may talk in one of the servers; remembered for a while."""
+        now = time.monotonic()
+        self._members = {
+            each: (at, found)
+            for each, (at, found) in self._members.items()
+            if now - at < REMEMBERED
+        }
+        if user not in self._members:
+            self._members[user] = (now, await self._ask_whether_member(user))
+        return self._members[user][1]
+
+    async def _ask_whether_member(self, user: int) -> bool:
+        """Ask Discord, server by server: without a privileged intent the client knows nobody."""
+        allowed = self._options.guild_ids
+        for guild in self._client.guilds:
+            if not allowed or guild.id in allowed:
+                speaker = await self._membership(guild, user)
+                if speaker is not None and may_talk(self._options, speaker):
+                    return True
+        return False
+
+    async def _membership(self, guild: discord.Guild, user: int) -> Speaker | None:
+        try:
+            member = await asked(lambda: guild.fetch_member(user))
+        except RefusedError:
+            return None
+        return self.speaker(member, guild.id)

@@ -1,0 +1,50 @@
+"""How often one person is answered."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from enum import Enum, auto
+
+MINUTE = 60.0
+
+
+class Verdict(Enum):
+    """Whether a message is answered."""
+
+    ANSWER = auto()
+    TELL = auto()  # not answered, and the person is to be told
+    SILENT = auto()  # not answered, and told before
+
+
+class Rate:
+    """Allows so many turns a minute to each person; tells them once a minute when it is over."""
+
+    def __init__(self, turns: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._turns = turns
+        self._clock = clock
+        self._answered: dict[int, deque[float]] = {}
+        self._told: dict[int, float] = {}
+
+    def ask(self, user: int) -> Verdict:
+        """Count a message and say what to do with it."""
+        now = self._clock()
+        self._forget(now)
+        answered = self._answered.setdefault(user, deque())
+        if len(answered) < self._turns:
+            answered.append(now)
+            return Verdict.ANSWER
+        if user in self._told:
+            return Verdict.SILENT
+        self._told[user] = now
+        return Verdict.TELL
+
+    def _forget(self, now: float) -> None:
+        for user, times in list(self._answered.items()):
+            while times and now - times[0] >= MINUTE:
+                times.popleft()
+            if not times:
+                del self._answered[user]
+        for user in [user for user, at in self._told.items() if now - at >= MINUTE]:
+            del self._told[user]

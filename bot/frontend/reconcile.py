@@ -1,0 +1,151 @@
+"""Making what people see of a session equal to what its log says they should see."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from bot.events import RecordedEvent
+from bot.frontend.deliverer import Deliverer, Known
+from bot.frontend.preview import Previews
+from bot.frontend.refusals import (
+    DiscordError,
+    PlaceGoneError,
+    RefusedError,
+    UnavailableError,
+)
+from bot.frontend.shown import Purpose, Shown
+from bot.frontend.tasks import Tasks
+from bot.frontend.trouble import Trouble
+from bot.frontend.view import View, view
+from bot.sessions import SessionStore
+from bot.sessions.deliveries import DeliveryStore
+
+logger = logging.getLogger(__name__)
+
+PAGE = 1000
+RETRY_AFTER = (1.0, 5.0, 25.0)  # seconds, while Discord cannot be reached
+
+
+class Reconciler:
+    """Reconciles sessions, each by one worker at a time, whenever something wakes it."""
+
+    def __init__(
+        self,
+        *,
+        store: SessionStore,
+        deliveries: DeliveryStore,
+        deliverer: Deliverer,
+        previews: Previews,
+        trouble: Trouble,
+        expiry: Callable[[str, datetime | None], None],
+        tasks: Tasks,
+    ) -> None:
+        self._store = store
+        self._deliveries = deliveries
+        self._deliverer = deliverer
+        self._previews = previews
+        self._trouble = trouble
+        self._expiry = expiry
+        self._tasks = tasks
+        self._woken: set[str] = set()
+        self._workers: dict[str, asyncio.Task[None]] = {}
+
+    def wake(self, session_id: str) -> None:
+        """Reconcile a session soon; what is recorded by now is covered."""
+        self._woken.add(session_id)
+        if session_id not in self._workers:
+            self._workers[session_id] = self._tasks.task(
+                self._work(session_id), name=f"reconcile {session_id}"
+            )
+
+    async def caught_up(self, session_id: str) -> None:
+        """Wait until the session is reconciled as far as it was woken."""
+        while (worker := self._workers.get(session_id)) is not None:
+            await asyncio.wait([worker])
+
+    async def _work(self, session_id: str) -> None:
+        try:
+            while session_id in self._woken:
+                self._woken.discard(session_id)
+                await self._try(session_id)
+        finally:
+            del self._workers[session_id]
+
+    async def _try(self, session_id: str) -> None:
+        for delay in (*RETRY_AFTER, None):
+            try:
+                if not await self._reconcile(session_id):
+                    # An archived thread refuses edits, and is opened by the next new message.
+                    await self._reconcile(session_id)
+            except UnavailableError as exc:
+                logger.warning("%s is not reconciled: %s", session_id, exc)
+                if delay is None:
+                    return  # the next wake, or the next start, goes on from here
+                await asyncio.sleep(delay)
+            except DiscordError as exc:
+                await self._trouble.tell(session_id, exc)
+                return
+            else:
+                self._trouble.over(session_id)
+                return
+
+    async def _reconcile(self, session_id: str) -> bool:
+        """Make one pass; return whether everything is shown as it should be."""
+        start = await self._deliveries.delivered_to(session_id)
+        seen = view(await self._log(session_id, start))
+        self._expiry(session_id, seen.expires_at)
+        await self._previews.settle(session_id, closed=seen.closed, recorded=_recorded(seen))
+        turns = seen.closed | {shown.key.turn_id for shown in seen.shown}
+        known = await self._deliverer.known(session_id, turns)
+        try:
+            complete = await self._show(session_id, seen, known)
+        except PlaceGoneError:
+            logger.info("the place of %s was deleted: nobody can see it any more", session_id)
+            complete = True
+        if complete and seen.settled_to > start:
+            await self._deliveries.set_delivered_to(session_id, seen.settled_to)
+        return complete
+
+    async def _log(self, session_id: str, start: int) -> Sequence[RecordedEvent]:
+        events: list[RecordedEvent] = []
+        while True:
+            page = await self._store.read_log(session_id, after=start, limit=PAGE)
+            events += page
+            if len(page) < PAGE:
+                return events
+            start = page[-1].seq
+
+    async def _show(self, session_id: str, seen: View, known: Known) -> bool:
+        """Show everything in its order; return whether nothing was left out."""
+        complete = True
+        for shown in seen.shown:
+            complete &= await self._show_one(session_id, shown, known)
+        await self._remove_previews(seen, known)
+        return complete
+
+    async def _remove_previews(self, seen: View, known: Known) -> None:
+        """Take away what was previewed of turns that have ended, and was never recorded."""
+        wanted = {shown.key for shown in seen.shown}
+        for key, delivery in known.items():
+            if key.turn_id in seen.closed and key not in wanted and not delivery.final:
+                await self._deliverer.remove(delivery)
+
+    async def _show_one(self, session_id: str, shown: Shown, known: Known) -> bool:
+        try:
+            await self._deliverer.show(session_id, shown, known)
+        except RefusedError as exc:
+            delivery = known.get(shown.key)
+            if delivery is None or delivery.message_id is None:
+                raise
+            # An edit that is refused, of an old message for example, holds up nothing else.
+            logger.warning("a message in %s could not be changed: %s", session_id, exc)
+            return False
+        return True
+
+
+def _recorded(seen: View) -> set[tuple[str, str]]:
+    answers = (each.key for each in seen.shown if each.key.purpose is Purpose.ANSWER)
+    return {(key.turn_id, key.subject) for key in answers}

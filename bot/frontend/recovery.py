@@ -1,0 +1,84 @@
+"""Going on, after a start, with what an ended process left open."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from bot.agent import Agent
+from bot.frontend.ids import place_of
+from bot.frontend.reconcile import Reconciler
+from bot.frontend.runs import Runs
+from bot.sessions import SessionStore
+from bot.sessions.deliveries import DeliveryStore
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 8
+PAGE = 500
+
+
+class Recovery:
+    """Shows what was not shown, and answers what was not answered; so many sessions at once."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        store: SessionStore,
+        deliveries: DeliveryStore,
+        runs: Runs,
+        reconciler: Reconciler,
+    ) -> None:
+        self._agent = agent
+        self._store = store
+        self._deliveries = deliveries
+        self._runs = runs
+        self._reconciler = reconciler
+
+    async def recover(self) -> None:
+        """Go through all sessions that are behind or open."""
+        await _each(_pages(self._behind), self._reconcile)
+        await _each(_pages(self._open), self._resume)
+
+    async def _behind(self, after: str) -> Sequence[str]:
+        return await self._deliveries.behind(after=after, limit=PAGE)
+
+    async def _open(self, after: str) -> Sequence[str]:
+        return await self._store.open_sessions(after=after, limit=PAGE)
+
+    async def _reconcile(self, session_id: str) -> None:
+        self._reconciler.wake(session_id)
+        await self._reconciler.caught_up(session_id)
+
+    async def _resume(self, session_id: str) -> None:
+        await self._runs.follow(session_id, self._agent.resume(session_id))
+
+
+async def _pages(read: Callable[[str], Awaitable[Sequence[str]]]) -> AsyncIterator[str]:
+    """Give the sessions of Discord among the ids that come in pages."""
+    page = await read("")
+    while page:
+        for session_id in page:
+            if place_of(session_id) is not None:
+                yield session_id
+        page = await read(page[-1])
+
+
+async def _each(session_ids: AsyncIterator[str], work: Callable[[str], Awaitable[None]]) -> None:
+    """Do something for each session, several at once; begun in the order of the ids."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(session_id: str) -> None:
+        try:
+            await work(session_id)
+        except Exception:
+            logger.exception("%s could not be continued", session_id)
+        finally:
+            slots.release()
+
+    async with asyncio.TaskGroup() as group:
+        async for session_id in session_ids:
+            await slots.acquire()
+            group.create_task(one(session_id))

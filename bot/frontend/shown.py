@@ -1,0 +1,97 @@
+"""What people should see: one value for each message, whatever shows it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Purpose(StrEnum):
+    """What a message is for."""
+
+    ANSWER = "answer"
+    CARD = "card"
+    NOTICE = "notice"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """Names one message: the turn, what of it, what for, and which part.
+
+    `subject` is a model call (``m0``, ``m1``, ...), an approval id, or a word such as ``end``.
+    """
+
+    turn_id: str
+    subject: str
+    purpose: Purpose
+    part: int = 0
+
+    @property
+    def text(self) -> str:
+        """The key as one short text, as it travels in the `custom_id` of a button."""
+        return f"{self.turn_id}:{self.subject}:{self.part}"
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button; `style` is one of discord.py's names."""
+
+    label: str
+    custom_id: str
+    style: str = "secondary"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A text file that belongs to a message."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One message that people should see.
+
+    Attributes:
+        key: Names it.
+        content: Its text, at most 2,000 code points, never blank.
+        reply_to: The source id of the message it answers.
+        final: Whether nothing in the log can change it any more.
+    """
+
+    key: Key
+    content: str
+    buttons: tuple[Button, ...] = ()
+    file: File | None = None
+    reply_to: str | None = None
+    final: bool = True
+
+    @property
+    def content_hash(self) -> str:
+        """Tells whether a message shows this already."""
+        parts = (self.content, repr(self.buttons), repr(self.file))
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def stop_id(key: Key) -> str:
+    """Return the `custom_id` of the stop button on a message being written."""
+    return f"stop:{key.text}"
+
+
+def approve_id(approval_id: str) -> str:
+    """Return the `custom_id` of a card's first button."""
+    return f"approve:{approval_id}"
+
+
+def deny_id(approval_id: str) -> str:
+    """Return the `custom_id` of a card's second button."""
+    return f"deny:{approval_id}"
+
+
+def marks(key: Key) -> frozenset[str]:
+    """Return the `custom_id`s by which a message of this key can be found in its channel."""
+    if key.purpose is Purpose.CARD:
+        return frozenset({approve_id(key.subject), deny_id(key.subject)})
+    return frozenset({stop_id(key)})

@@ -1,0 +1,62 @@
+"""Tasks with an owner: whoever starts work in the background also waits for its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+
+class Tasks:
+    """Background work of one part; a failure is logged, never lost.
+
+    Once everything was cancelled, nothing is begun any more.
+    """
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
+
+    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
+        """Begin some work and keep it until it ends."""
+        self._keep(asyncio.create_task(work, name=name))
+
+    def task(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
+        """Begin some work, keep it until it ends, and return its task."""
+        task = asyncio.create_task(work, name=name)
+        self._keep(task)
+        return task
+
+    def _keep(self, task: asyncio.Task[Any]) -> None:
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        if self._closed:
+            task.cancel()
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("%s failed", task.get_name(), exc_info=error)
+
+    async def finish(self, seconds: float) -> bool:
+        """Wait for what runs, also what it starts; return whether all of it ended in time."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self._running:
+                    await asyncio.wait(self._running)
+        except TimeoutError:
+            return False
+        return True
+
+    async def cancel(self) -> None:
+        """End everything that still runs, and wait until it has ended."""
+        self._closed = True
+        while running := set(self._running):
+            for task in running:
+                task.cancel()
+            await asyncio.wait(running)

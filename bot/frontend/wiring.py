@@ -1,0 +1,102 @@
+"""Making the parts of the front end, and joining them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import discord
+
+from bot.agent import Agent
+from bot.frontend.control import Control
+from bot.frontend.deliverer import Deliverer
+from bot.frontend.expiry import Expiry
+from bot.frontend.inbox import Inbox
+from bot.frontend.options import FrontendOptions
+from bot.frontend.outbox import Outbox
+from bot.frontend.people import People
+from bot.frontend.preview import Previews
+from bot.frontend.reconcile import Reconciler
+from bot.frontend.recovery import Recovery
+from bot.frontend.rooms import Rooms
+from bot.frontend.runs import Runs
+from bot.frontend.tasks import Tasks
+from bot.frontend.trouble import Trouble
+from bot.sessions import SessionStore
+from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.marks import MarkStore
+from bot.sessions.places import PlaceStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the client itself uses.
+
+    Attributes:
+        work: Messages being heard and runs being followed.
+        showing: What is being written to Discord.
+    """
+
+    inbox: Inbox
+    control: Control
+    people: People
+    recovery: Recovery
+    expiry: Expiry
+    previews: Previews
+    work: Tasks
+    showing: Tasks
+
+
+def wire(
+    client: discord.Client,
+    agent: Agent,
+    *,
+    store: SessionStore,
+    deliveries: DeliveryStore,
+    places: PlaceStore,
+    marks: MarkStore,
+    options: FrontendOptions,
+) -> Parts:
+    """Make all parts of the front end around a client and an agent."""
+    work, showing = Tasks(), Tasks()
+    people, outbox = People(client, options), Outbox(client)
+    expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
+    deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
+    previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
+    reconciler = Reconciler(
+        store=store,
+        deliveries=deliveries,
+        deliverer=deliverer,
+        previews=previews,
+        trouble=Trouble(client=client, store=store, outbox=outbox),
+        expiry=expiry.arm,
+        tasks=showing,
+    )
+    runs = Runs(store=store, outbox=outbox, previews=previews, reconciler=reconciler, tasks=work)
+    control = Control(
+        agent=agent, store=store, runs=runs, reconciler=reconciler, options=options, tasks=work
+    )
+    recovery = Recovery(
+        agent=agent, store=store, deliveries=deliveries, runs=runs, reconciler=reconciler
+    )
+    inbox = Inbox(
+        client=client,
+        agent=agent,
+        store=store,
+        places=places,
+        marks=marks,
+        people=people,
+        rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, options=options),
+        runs=runs,
+        outbox=outbox,
+        options=options,
+    )
+    return Parts(
+        inbox=inbox,
+        control=control,
+        people=people,
+        recovery=recovery,
+        expiry=expiry,
+        previews=previews,
+        work=work,
+        showing=showing,
+    )

@@ -1,0 +1,6 @@
+"""The bot in a Discord of its own: to try it by hand, and to show it off."""
+
+from bot.playground.demo import play_demo
+from bot.playground.serve import serve
+
+__all__ = ["play_demo", "serve"]

@@ -1,0 +1,119 @@
+"""The sandbox for a person with a browser: it runs until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bot import sandbox
+from bot.app import stop_signals
+from bot.config import Settings, is_set, load_settings
+from bot.errors import ParleyError
+from bot.playground.stage import BotProcess, make_stage
+from bot.sandbox.model import DemoModel, serve_model
+
+ENDING = 30.0
+"""Seconds after which a sandbox that should end is ended."""
+LONGEST_PAUSE = 30.0
+"""Seconds before a bot that ends again and again is started once more."""
+WRONG_SETTINGS = 2
+"""The exit status of a bot that cannot start."""
+
+MODEL = (
+    "openai_api_key",
+    "openai_base_url",
+    "openai_model",
+    "provider",
+    "model_idle_seconds",
+)
+"""Settings that hold here too where a real model is set up."""
+
+KEPT = (
+    "max_steps",
+    "system_prompt",
+    "system_prompt_file",
+    "reply_mode",
+    "approval_hours",
+    "log_level",
+)
+"""Settings that always hold here too."""
+
+GREETING = """\
+Parley's sandbox: a little Discord on this machine, for which nobody needs an account.
+
+    {page}
+
+Open this address. You can be wren or bob, or mona, who moderates and may approve.
+In #talk the bot answers everything; say: help
+{model}
+Ctrl-C ends it; what was said here is then forgotten.
+"""
+SCRIPTED = """\
+Its answers are scripted: a few rules, no AI model. With an OPENAI_API_KEY a model answers."""
+REAL = "Its answers come from {model} ({service}), as your settings say."
+
+
+async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> None:
+    """Run a sandbox, the bot in it, and a scripted model unless a real one is set up.
+
+    Raises:
+        ConfigError: if a real model is set up and something about it is wrong.
+        ParleyError: if the port cannot be used, or the bot does not start at all.
+    """
+    real = is_set("openai_api_key", env_file) or is_set("openai_base_url", env_file)
+    settings = load_settings(env_file, discord=False) if real else None
+    stage = make_stage()
+    async with AsyncExitStack() as stack:
+        stop = stack.enter_context(stop_signals(ENDING))
+        try:
+            running = await stack.enter_async_context(sandbox.serve(stage.world, port=port))
+        except OSError as exc:
+            raise ParleyError(f"port {port} cannot be used, choose another --port: {exc}") from exc
+        kept = folder or Path(stack.enter_context(TemporaryDirectory(prefix="parley-")))
+        values = stage.settings(running, kept)
+        if settings is None:
+            model = await stack.enter_async_context(serve_model(DemoModel()))
+            values |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
+        bot = BotProcess(values, env_file=env_file, keep=(*KEPT, *MODEL) if real else KEPT)
+        stack.push_async_callback(bot.stop)
+        _say(GREETING.format(page=running.page_url, model=_answers_by(settings)))
+        await keep_running(bot, stop)
+
+
+async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:
+    """Run the bot until `stop` is set; start it again, ever less often, when it ends.
+
+    Raises:
+        ParleyError: if it refuses its settings.
+    """
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        for attempt in itertools.count():
+            await bot.start()
+            ended = asyncio.create_task(bot.wait())
+            await asyncio.wait({ended, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if stopping.done():
+                await bot.stop()
+                await ended
+                return
+            if await ended == WRONG_SETTINGS:
+                raise ParleyError("the bot does not start with these settings")
+            _say(f"The bot has ended (status {ended.result()}); it is started again.")
+            await asyncio.wait({stopping}, timeout=min(2**attempt, LONGEST_PAUSE))
+    finally:
+        stopping.cancel()
+
+
+def _answers_by(settings: Settings | None) -> str:
+    if settings is None:
+        return SCRIPTED
+    return REAL.format(model=settings.openai_model, service=settings.service)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

@@ -1,0 +1,128 @@
+"""A little Discord with people in it, the bot's account, and a model that is scripted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from asyncio import create_subprocess_exec, subprocess, timeout
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.config import child_environment
+from bot.sandbox import Bot, Channel, Person, Sandbox, World
+
+STOPPING = 20.0
+"""Seconds that a bot has to end before it is killed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Where a conversation is played.
+
+    Attributes:
+        general: The bot answers here when it is mentioned, in a thread.
+        talk: The bot answers everything here.
+        mona: A moderator; the others may not approve anything.
+    """
+
+    world: World
+    bot: Bot
+    general: Channel
+    talk: Channel
+    announcements: Channel
+    wren: Person
+    bob: Person
+    mona: Person
+
+    def settings(self, sandbox: Sandbox, folder: Path) -> dict[str, str]:
+        """Return the settings of a bot that lives here."""
+        return {
+            "DISCORD_TOKEN": self.bot.token,
+            "DISCORD_API_BASE": sandbox.api_base,
+            "DATABASE": str(folder / "parley.db"),
+            "CHANNELS": str(self.talk.id),
+            "TOOLS": "current_time,roll_dice,announce",
+            "SHUTDOWN_SECONDS": "5",
+            "LOG_LEVEL": "WARNING",
+        }
+
+
+def make_stage() -> Stage:
+    """Make the server, its channels and its people."""
+    world = World()
+    guild = world.guild("Playground", owner=world.developer)
+    stage = Stage(
+        world=world,
+        bot=world.bot("Parley"),
+        general=guild.channel("general"),
+        talk=guild.channel("talk"),
+        announcements=guild.channel("announcements"),
+        wren=world.person("wren"),
+        bob=world.person("bob"),
+        mona=world.person("mona"),
+    )
+    for user in (stage.bot, stage.wren, stage.bob):
+        guild.join(user)
+    guild.join(stage.mona, permissions={"MANAGE_GUILD", "MANAGE_MESSAGES"})
+    return stage
+
+
+class BotProcess:
+    """The bot as a process of its own, as it runs anywhere else."""
+
+    def __init__(
+        self,
+        settings: Mapping[str, str],
+        *,
+        env_file: Path | None = None,
+        keep: Iterable[str] = (),
+        log: int | None = None,
+    ) -> None:
+        """Make one that is not started.
+
+        Args:
+            settings: All that it is told, by their outside names.
+            env_file: Where settings to hand on are read.
+            keep: Those to hand on.
+            log: A descriptor for what it logs, in place of our own standard error.
+        """
+        file = env_file or Path(os.devnull)
+        self._environment = child_environment(file, keep=keep, values=settings)
+        self._log = log
+        self._process: subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start it; in a session of its own, so that Ctrl-C reaches only us."""
+        command = ["-m", "bot", "run", "--env-file", os.devnull]
+        self._process = await create_subprocess_exec(
+            sys.executable,
+            *command,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The number of the process, 0 before the first start."""
+        return self._process.pid if self._process else 0
+
+    async def wait(self) -> int:
+        """Return the exit status, once it has ended."""
+        return await self._process.wait() if self._process else 0
+
+    async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send a signal, wait until it has ended, and return the exit status."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.send_signal(number)
+            try:
+                async with timeout(STOPPING):
+                    await self._process.wait()
+            finally:
+                if self._process.returncode is None:
+                    self._process.kill()
+        return await self.wait()

@@ -1,0 +1,89 @@
+"""Running `python -m bot` as people do, in a folder where nothing else is set."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio import subprocess
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.config import child_environment
+
+ROOT = Path(__file__).parent.parent
+LIMIT = 60.0
+Settings = Mapping[str, str]
+NOTHING: Settings = {}
+WARNINGS = "error,ignore:'audioop' is deprecated:DeprecationWarning"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command left."""
+
+    status: int | None
+    out: str
+    err: str
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Return an environment with these settings only."""
+    made = child_environment(Path(os.devnull), keep=(), values=settings)
+    return made | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": WARNINGS}
+
+
+@asynccontextmanager
+async def running(
+    *arguments: str, in_: Path, settings: Settings = NOTHING, stdin: int = subprocess.PIPE
+) -> AsyncIterator[subprocess.Process]:
+    """Run a command while the block lasts."""
+    process = await subprocess.create_subprocess_exec(
+        sys.executable,
+        *("-m", "bot", *arguments),
+        cwd=in_,
+        env=environment(settings),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def run(*arguments: str, in_: Path, says: str = "", settings: Settings = NOTHING) -> Ended:
+    """Run a command to its end, with this on its standard input."""
+    async with running(*arguments, in_=in_, settings=settings) as process:
+        return await ended(process, says)
+
+
+async def ended(process: subprocess.Process, says: str = "") -> Ended:
+    """Return what a command leaves, once it has ended."""
+    async with asyncio.timeout(LIMIT):
+        out, err = await process.communicate(says.encode() if process.stdin else None)
+    return Ended(process.returncode, out.decode(), err.decode())
+
+
+async def stopped(process: subprocess.Process, number: signal.Signals = signal.SIGTERM) -> Ended:
+    """Send a signal, and return what the command leaves."""
+    process.send_signal(number)
+    return await ended(process)
+
+
+async def printed(process: subprocess.Process, text: str) -> str:
+    """Return what a command prints up to a text, once it does."""
+    assert process.stdout is not None
+    seen = b""
+    async with asyncio.timeout(LIMIT):
+        while text.encode() not in seen:
+            data = await process.stdout.read(4096)
+            assert data, f"it ended without saying {text!r}: {seen.decode()}"
+            seen += data
+    return seen.decode()

@@ -1,0 +1,50 @@
+"""The stage of every scenario."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+import bot.providers.sdk  # noqa: F401 - slow: the first scenario is not to wait for it
+from bot.frontend import FrontendOptions
+from bot.sandbox import World, serve
+from bot.sandbox.model import ScriptedModel, serve_model
+from tests.e2e.stage import Stage, Tools
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    world, model = World(), ScriptedModel()
+    guild = world.guild("Home")
+    general, desk = guild.channel("general"), guild.channel("desk")
+    bot = world.bot("Parley")
+    alice, bob, mod = world.person("alice"), world.person("bob"), world.person("mod")
+    guild.join(bot, permissions={"CREATE_PUBLIC_THREADS", "SEND_MESSAGES_IN_THREADS"})
+    guild.join(alice)
+    guild.join(bob)
+    guild.join(mod, permissions={"MANAGE_GUILD"})
+    async with serve(world) as sandbox, serve_model(model) as service:
+        options = FrontendOptions(
+            api_base=sandbox.api_base,
+            channel_ids=frozenset({desk.id}),
+            edit_interval=0.05,
+            drain_seconds=0.0,
+            guilds_within=0.05,
+        )
+        yield Stage(
+            world=world,
+            sandbox=sandbox,
+            model=model,
+            service=service,
+            database=tmp_path / "parley.db",
+            guild=guild,
+            general=general,
+            desk=desk,
+            bot=bot,
+            alice=alice,
+            bob=bob,
+            mod=mod,
+            tools=Tools(),
+            options=options,
+        )
+    assert world.unknown_routes == []

@@ -1,0 +1,207 @@
+"""A world on loopback, a scripted model and the real bot between them, on one database file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import discord
+
+from bot.agent import Agent, Tool, tool
+from bot.frontend import FrontendOptions, ParleyClient, may_decide
+from bot.frontend.tools.announce import announce_tool
+from bot.providers.provider import Provider
+from bot.providers.retry import RetryPolicy
+from bot.sandbox import Bot, Channel, Guild, Message, Person, Place, Sandbox, Thread, World
+from bot.sandbox.model import ModelServer, ScriptedModel
+from bot.sessions import SQLiteSessionManager
+from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.marks import MarkStore
+from bot.sessions.places import PlaceStore
+
+PATIENCE = 15.0  # seconds; only a scenario that fails takes them
+
+
+@dataclass
+class Tools:
+    """The tools of the tests, and a note of what they did."""
+
+    done: list[str] = field(default_factory=list)
+    may_finish: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def all(self) -> Sequence[Tool]:
+        @tool(approval=True)
+        async def delete_file(path: str) -> str:
+            """Delete a file."""
+            self.done.append(f"deleted {path}")
+            return f"{path} is gone"
+
+        @tool
+        async def read_clock() -> str:
+            """Read the clock."""
+            self.done.append("read the clock")
+            return "noon"
+
+        @tool(approval=True)
+        async def long_job(name: str) -> str:
+            """Do something that takes its time."""
+            await self.may_finish.wait()
+            self.done.append(f"did {name}")
+            return "done"
+
+        return delete_file, read_clock, long_job
+
+
+def parley(
+    *,
+    store: SQLiteSessionManager,
+    model_url: str,
+    tools: Tools,
+    options: FrontendOptions,
+    **limits: Any,
+) -> ParleyClient:
+    """Make the real client over a store; `limits` are further ones of its agent."""
+    provider = Provider(
+        base_url=model_url,
+        model="scripted",
+        retry=RetryPolicy(max_attempts=1),
+    )
+
+    def make_agent(client: discord.Client) -> Agent:
+        return Agent(
+            provider=provider,
+            session_manager=store,
+            tools=[*tools.all, announce_tool(client)],
+            may_decide=lambda request, actor: may_decide(options, actor),
+            **limits,
+        )
+
+    return ParleyClient(
+        make_agent=make_agent,
+        store=store,
+        deliveries=DeliveryStore(store.database),
+        places=PlaceStore(store.database),
+        marks=MarkStore(store.database),
+        options=options,
+    )
+
+
+@dataclass(kw_only=True)
+class Stage:
+    """Everything a scenario plays with.
+
+    Attributes:
+        general: A channel where the bot answers when it is mentioned.
+        desk: A channel where it answers everything.
+        store: That of the bot that runs, or ran last.
+    """
+
+    store: SQLiteSessionManager = field(init=False)
+
+    world: World
+    sandbox: Sandbox
+    model: ScriptedModel
+    service: ModelServer
+    database: Path
+    guild: Guild
+    general: Channel
+    desk: Channel
+    bot: Bot
+    alice: Person
+    bob: Person
+    mod: Person
+    tools: Tools
+    options: FrontendOptions
+    approval_ttl: timedelta = timedelta(hours=1)
+    max_model_calls: int = 100
+
+    @asynccontextmanager
+    async def running(self, **options: Any) -> AsyncIterator[ParleyClient]:
+        """Run the bot while the block lasts; what it has open then is left as a kill leaves it."""
+        async with AsyncExitStack() as stack:
+            client = self._client(replace(self.options, **options))
+            stack.push_async_callback(client.agent.close)
+            await stack.enter_async_context(client)
+            task = asyncio.create_task(client.start(self.bot.token))
+            stack.push_async_callback(self._ended, client, task)
+            ready = asyncio.create_task(client.wait_until_ready())
+            await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                ready.cancel()
+            else:
+                yield client
+
+    @staticmethod
+    async def kill(client: ParleyClient) -> None:
+        """End everything that the bot is doing, wherever it is; nothing is finished."""
+        client.agent.suspend()
+        parts = client._parts
+        parts.expiry.close()
+        await asyncio.gather(parts.showing.cancel(), parts.work.cancel())
+
+    @property
+    def written(self) -> int:
+        """How many messages were sent or edited by the bot."""
+        requests = self.world.requests
+        return sum(
+            each.method in {"POST", "PATCH"} and "/messages" in each.path for each in requests
+        )
+
+    @staticmethod
+    async def _ended(client: ParleyClient, task: asyncio.Task[None]) -> None:
+        await client.close()
+        await task
+
+    def _client(self, options: FrontendOptions) -> ParleyClient:
+        self.store = SQLiteSessionManager(self.database)
+        return parley(
+            store=self.store,
+            model_url=self.service.base_url,
+            tools=self.tools,
+            options=options,
+            approval_ttl=self.approval_ttl,
+            max_model_calls=self.max_model_calls,
+        )
+
+    # -- what scenarios say ------------------------------------------------------------------------
+
+    @property
+    def asked(self) -> list[list[tuple[str, str]]]:
+        """What the model was sent, as roles and texts, request by request."""
+        return [
+            [(each["role"], each["content"]) for each in request["messages"]]
+            for request in self.model.requests
+        ]
+
+    async def thread_on(self, message: Message) -> Thread:
+        """Return the thread that was opened on a message, once it is there."""
+
+        def opened(found: Message) -> bool:
+            return found.thread is not None
+
+        found = await message.until(opened, PATIENCE)
+        assert found.thread is not None
+        return found.thread
+
+    async def says(self, place: Place, text: str) -> Message:
+        """Return the bot's first message with this text in a place, once it is there."""
+
+        def said(messages: list[Message]) -> bool:
+            return any(self._is(each, text) for each in messages)
+
+        messages = await place.until(said, PATIENCE)
+        return next(each for each in messages if self._is(each, text))
+
+    def _is(self, message: Message, text: str) -> bool:
+        final = not any(button.get("label") == "Stop" for button in message.buttons)
+        return message.author is self.bot and text in message.content and final
+
+    def said(self, place: Place) -> list[str]:
+        """Return what the bot says in a place now."""
+        return [each.content for each in place.messages if each.author is self.bot]

@@ -1,0 +1,236 @@
+"""What people should see of a log."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from bot.events import (
+    ApprovalDecidedEvent,
+    ApprovalRequestedEvent,
+    AssistantMessageEvent,
+    Author,
+    Decision,
+    RecordedEvent,
+    ResetEvent,
+    ToolCall,
+    ToolResultEvent,
+    ToolStatus,
+    TurnEndedEvent,
+    TurnOutcome,
+    UserMessageEvent,
+    utc_now,
+)
+from bot.frontend.shown import Purpose
+from bot.frontend.view import EMPTY_ANSWER, View, view
+from bot.sessions import Session
+
+CALL = ToolCall(call_id="c1", tool="delete_file", arguments="{}")
+
+
+def asked(by: int = 1, source: int = 5) -> UserMessageEvent:
+    return UserMessageEvent(
+        text="hi", author=Author(user_id=f"user-{by}"), source_id=f"discord-{source}"
+    )
+
+
+def request(approval_id: str = "a1") -> ApprovalRequestedEvent:
+    return ApprovalRequestedEvent(
+        approval_id=approval_id,
+        call_id="c1",
+        tool="delete_file",
+        arguments={"path": "x"},
+        arguments_hash="h",
+        requested_by="user-1",
+        expires_at=utc_now() + timedelta(hours=1),
+    )
+
+
+def decided(decision: Decision = Decision.APPROVED, **more: object) -> ApprovalDecidedEvent:
+    return ApprovalDecidedEvent(approval_id="a1", decision=decision, by="user-2", **more)  # type: ignore[arg-type]
+
+
+def log(*events: RecordedEvent) -> Sequence[RecordedEvent]:
+    session = Session("dm-1")
+    return session.append(*events)
+
+
+def seen(*events: RecordedEvent) -> View:
+    return view(log(*events))
+
+
+def texts(found: View) -> list[str]:
+    return [each.content for each in found.shown]
+
+
+def test_nothing_shows_nothing() -> None:
+    assert seen() == View(shown=[], closed=frozenset(), settled_to=0, expires_at=None)
+
+
+def test_an_answer_replies_to_what_it_answers() -> None:
+    found = seen(asked(source=5), AssistantMessageEvent(text="Hello."))
+    [shown] = found.shown
+    assert (shown.content, shown.reply_to, shown.final) == ("Hello.", "discord-5", True)
+    assert (shown.key.subject, shown.key.purpose, shown.key.part) == ("m0", Purpose.ANSWER, 0)
+    assert found.settled_to == 2
+
+
+def test_each_answer_of_a_turn_has_its_number() -> None:
+    found = seen(
+        asked(),
+        AssistantMessageEvent(text="Let me look.", tool_calls=(CALL,)),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output="x"),
+        AssistantMessageEvent(text="Found."),
+    )
+    assert [(each.key.subject, each.content) for each in found.shown] == [
+        ("m0", "Let me look."),
+        ("m1", "Found."),
+    ]
+
+
+def test_a_long_answer_has_parts_and_only_the_first_replies() -> None:
+    found = seen(asked(), AssistantMessageEvent(text="word " * 1000))
+    assert [each.key.part for each in found.shown] == [0, 1, 2]
+    assert [each.reply_to for each in found.shown] == ["discord-5", None, None]
+
+
+def test_an_empty_answer_is_said_to_be_empty() -> None:
+    assert texts(seen(asked(), AssistantMessageEvent(text="\n\n"))) == [EMPTY_ANSWER]
+
+
+def test_calls_without_text_show_no_answer() -> None:
+    assert texts(seen(asked(), AssistantMessageEvent(text="", tool_calls=(CALL,)))) == []
+
+
+def test_an_open_turn_is_not_settled() -> None:
+    found = seen(asked(), AssistantMessageEvent(text="Hi."), asked())
+    assert found.settled_to == 2
+    assert len(found.closed) == 1
+
+
+def test_a_request_is_a_card_with_buttons_until_it_is_decided() -> None:
+    gated = AssistantMessageEvent(text="", tool_calls=(CALL,))
+    open_card = seen(asked(), gated, asking := request())
+    [card] = open_card.shown
+    assert [button.label for button in card.buttons] == ["Approve", "Deny"]
+    assert not card.final
+    assert open_card.expires_at == asking.expires_at
+    running = seen(asked(), gated, request(), decided())
+    assert running.shown[0].buttons == ()
+    assert "Approved by <@2>" in running.shown[0].content
+    assert "It runs now." in running.shown[0].content
+    assert running.expires_at is None
+    result = ToolResultEvent(call_id="c1", status=ToolStatus.ERROR, output="secret")
+    ended = seen(asked(), gated, request(), decided(), result)
+    assert ended.shown[0].final
+    assert "It ended with an error." in ended.shown[0].content
+    assert "secret" not in ended.shown[0].content
+
+
+def test_every_decision_and_ending_has_its_words() -> None:
+    for decision in Decision:
+        for status in ToolStatus:
+            result = ToolResultEvent(call_id="c1", status=status, output="")
+            [card] = seen(
+                asked(),
+                AssistantMessageEvent(text="", tool_calls=(CALL,)),
+                request(),
+                decided(decision, reason="so *there*"),
+                result,
+            ).shown
+            assert "so \\*there\\*" in card.content
+            assert card.content.count("\n") > 1
+
+
+def test_edited_arguments_are_those_that_are_shown() -> None:
+    [card] = seen(
+        asked(),
+        AssistantMessageEvent(text="", tool_calls=(CALL,)),
+        request(),
+        decided(arguments={"path": "edited"}),
+    ).shown
+    assert '"path": "edited"' in card.content
+
+
+def test_a_card_of_a_turn_that_ended_undecided_has_no_buttons() -> None:
+    card, end = seen(
+        asked(),
+        AssistantMessageEvent(text="", tool_calls=(CALL,)),
+        request(),
+        TurnEndedEvent(outcome=TurnOutcome.STOPPED),
+    ).shown
+    assert card.buttons == ()
+    assert "Not decided" in card.content
+    assert end.content == "Stopped."
+
+
+def test_a_failure_is_told_with_its_reference() -> None:
+    found = seen(
+        asked(),
+        AssistantMessageEvent(text="Half", interrupted=True),
+        TurnEndedEvent(outcome=TurnOutcome.FAILED, text="It broke.", reference="ab12"),
+    )
+    assert texts(found) == ["Half", "It broke. (reference ab12)"]
+    assert found.settled_to == 3
+
+
+def test_a_skipped_turn_says_nothing() -> None:
+    assert texts(seen(asked(), TurnEndedEvent(outcome=TurnOutcome.SKIPPED))) == []
+
+
+def test_a_reset_is_told_and_ends_everything() -> None:
+    found = seen(asked(), asked(), ResetEvent(by="user-1"))
+    assert texts(found) == ["<@1> began the conversation anew."]
+    assert found.settled_to == 3
+
+
+def test_who_writes_while_it_waits_is_told_once_each() -> None:
+    events = [
+        asked(by=1),
+        AssistantMessageEvent(text="", tool_calls=(CALL,)),
+        request(),
+        asked(by=2),
+        asked(by=2),
+        asked(by=3),
+    ]
+    notices = [each for each in seen(*events).shown if each.key.subject == "wait"]
+    assert len(notices) == 2
+    assert "`delete_file`" in notices[0].content
+
+
+def test_what_was_told_while_waiting_stays_until_all_of_it_is_settled() -> None:
+    session = Session("dm-1")
+    [first, *_] = session.append(
+        asked(by=1), AssistantMessageEvent(text="", tool_calls=(CALL,)), request(), asked(by=2)
+    )
+    session.append(
+        decided(),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output=""),
+        AssistantMessageEvent(text="Done."),
+    )
+    waiting = view(session.events)
+    assert waiting.settled_to == first.seq - 1
+    session.append(AssistantMessageEvent(text="And you?"))
+    settled = view(session.events)
+    assert texts(settled)[1:] == [*texts(waiting)[1:], "And you?"]
+    assert settled.settled_to == session.last_seq
+
+
+def test_a_turn_that_began_before_the_stretch_is_not_shown() -> None:
+    events = log(asked(), asked(), AssistantMessageEvent(text="One."))
+    assert texts(view(events[1:])) == []
+
+
+def test_a_longer_log_changes_nothing_that_is_settled() -> None:
+    events = log(
+        asked(),
+        AssistantMessageEvent(text="One."),
+        asked(),
+        AssistantMessageEvent(text="", tool_calls=(CALL,)),
+        request(),
+        decided(),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output=""),
+        AssistantMessageEvent(text="Two."),
+    )
+    whole = {each.key: each for each in view(events).shown}
+    for end in range(len(events) + 1):
+        for shown in view(events[:end]).shown:
+            assert not shown.final or whole[shown.key] == shown

@@ -1,0 +1,55 @@
+"""The bot in the sandbox: it is started again when it dies, unless it cannot start."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from bot.errors import ParleyError
+from bot.playground.demo import play_demo
+from bot.playground.serve import keep_running
+from bot.playground.stage import BotProcess, make_stage
+from bot.sandbox import serve
+from bot.sandbox.model import ScriptedModel, serve_model
+
+
+async def test_a_bot_that_dies_is_started_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage, stop = make_stage(), asyncio.Event()
+    async with serve(stage.world) as sandbox, serve_model(ScriptedModel()) as model:
+        values = {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
+        bot = BotProcess({**stage.settings(sandbox, tmp_path), **values})
+        running = asyncio.create_task(keep_running(bot, stop))
+        await sandbox.connected(stage.bot, 20.0)
+        os.kill(bot.pid, signal.SIGKILL)
+        await sandbox.disconnected(stage.bot, 20.0)
+        await sandbox.connected(stage.bot, 20.0)
+        stop.set()
+        await running
+    assert "The bot has ended (status -9); it is started again." in capsys.readouterr().out
+    assert await bot.wait() == 0
+
+
+async def test_a_bot_that_cannot_start_is_not_started_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stage = make_stage()
+    async with serve(stage.world) as sandbox:
+        bot = BotProcess(stage.settings(sandbox, tmp_path))
+        with pytest.raises(ParleyError, match="does not start with these settings"):
+            await keep_running(bot, asyncio.Event())
+    assert "OPENAI_API_KEY is missing" in capfd.readouterr().err
+
+
+async def test_a_demo_in_which_something_does_not_happen_fails_and_says_what(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    silent = ScriptedModel().answers(lambda request: "I do not care.")
+    assert await play_demo(silent, patience=4.0) == 1
+    shown = capsys.readouterr().out
+    assert "This did not happen: it never held" in shown
+    assert "I do not care." in shown
+    assert "All of it happened" not in shown
