@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -43,10 +45,23 @@ def _run(given: argparse.Namespace) -> int:
 
     settings = load_settings(given.env_file)
     _log_to_stderr(settings.log_level)
+    if given.lifeline:
+        _stop_at_the_end_of_input()
     from bot.app import run_bot
 
     asyncio.run(run_bot(settings))
     return 0
+
+
+def _stop_at_the_end_of_input() -> None:
+    """Stop, as if told to, when whoever holds the other end of our input has gone."""
+
+    def watch() -> None:
+        while os.read(sys.stdin.fileno(), 4096):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()
 
 
 def _sandbox(given: argparse.Namespace) -> int:
@@ -105,7 +120,8 @@ def _parser() -> argparse.ArgumentParser:
         )
         return made
 
-    add("run", _run, "run the bot in Discord until it is stopped")
+    run = add("run", _run, "run the bot in Discord until it is stopped")
+    run.add_argument("--lifeline", action="store_true", help=argparse.SUPPRESS)
     sandbox = add("sandbox", _sandbox, "try the bot in a Discord of its own on this machine")
     sandbox.add_argument("--port", type=int, default=8800, help="the page's port (default: 8800)")
     sandbox.add_argument("--folder", type=Path, help="keep its database here (default: forget it)")

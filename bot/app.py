@@ -148,28 +148,38 @@ async def run_bot(settings: Settings) -> None:
 def stop_signals(seconds: float) -> Iterator[asyncio.Event]:
     """Give an event that SIGTERM or SIGINT sets.
 
-    From then on the process ends within so many seconds whatever still hangs; at once with a
+    From then on the process ends within so many seconds whatever still hangs, and at once with a
     second signal. Ending hard loses nothing: the log is on disk.
     """
-    stop = asyncio.Event()
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    told: list[int] = []
 
-    def on_signal(number: int) -> None:
-        if stop.is_set():
+    # not `loop.add_signal_handler`: this one is called also while something blocks the loop
+    def on_signal(number: int, _frame: object) -> None:
+        if told:
             os._exit(128 + number)
-        logger.info("stopping; a second signal ends at once")
-        stop.set()
+        told.append(number)
+        loop.call_soon_threadsafe(_begin_to_stop, stop)
         watchdog = threading.Timer(seconds, _give_up)
         watchdog.daemon = True
         watchdog.start()
 
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal, number)
+    before = {each: signal.signal(each, on_signal) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _begin_to_stop(stop: asyncio.Event) -> None:
+    logger.info("stopping; a second signal ends at once")
+    stop.set()
+
+
+def _give_up() -> None:
+    logger.error("it did not end in time, so it is ended; the next start goes on from the log")
+    os._exit(1)
 
 
 def frontend_options(settings: Settings) -> FrontendOptions:
@@ -200,8 +210,3 @@ async def _open_parts(
     stack.push_async_callback(provider.close)
     await asyncio.gather(store.initialize(), provider.open())
     return provider, store
-
-
-def _give_up() -> None:
-    logger.error("it did not end in time, so it is ended; the next start goes on from the log")
-    os._exit(1)

@@ -103,10 +103,10 @@ class Console:
 
     def interrupt(self) -> None:
         """Stop the answer that is being given; without one, tell how to end."""
-        if self._answering:
-            self._stopping = asyncio.create_task(self._agent.stop(self._session_id, by=USER_ID))
-        else:
+        if not self._answering:
             _show(f"\n{HELP}\n> ")
+        elif self._stopping is None:
+            self._stopping = asyncio.create_task(self._agent.stop(self._session_id, by=USER_ID))
 
     async def _obey(self, line: str) -> None:
         if line == "/reset":

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 from asyncio import subprocess
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,18 +31,22 @@ class Ended:
 
 def environment(settings: Settings) -> dict[str, str]:
     """Return an environment with these settings only."""
-    made = child_environment(Path(os.devnull), keep=(), values=settings)
+    made = child_environment(values=settings)
     return made | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": WARNINGS}
 
 
 @asynccontextmanager
 async def running(
-    *arguments: str, in_: Path, settings: Settings = NOTHING, stdin: int = subprocess.PIPE
+    *arguments: str,
+    in_: Path,
+    settings: Settings = NOTHING,
+    stdin: int = subprocess.PIPE,
+    program: Sequence[str] = ("-m", "bot"),
 ) -> AsyncIterator[subprocess.Process]:
     """Run a command while the block lasts."""
     process = await subprocess.create_subprocess_exec(
         sys.executable,
-        *("-m", "bot", *arguments),
+        *(*program, *arguments),
         cwd=in_,
         env=environment(settings),
         stdin=stdin,

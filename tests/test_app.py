@@ -1,8 +1,6 @@
 """The bot as a process: how it starts, how it says that it cannot, and how it ends."""
 
-import asyncio
 import signal
-import sys
 from asyncio import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,20 +12,21 @@ from bot import StorageError
 from bot.app import open_agent, open_app
 from bot.config import load_settings
 from bot.sandbox import World
-from tests.commands import ended, environment, run, running, stopped
+from tests.commands import ended, printed, run, running, stopped
 from tests.setups import Setup, set_up
 
 STUCK = """
 import sys, time
-from bot import tool
-from bot.app import TOOLS
+from bot import app, tool
 
 @tool(name="roll_dice")
-def stuck() -> str:
+{sync}def stuck() -> str:
     "Never return."
+    print("begun", flush=True)
     time.sleep(3600)
 
-TOOLS["roll_dice"] = stuck
+app.TOOLS["roll_dice"] = stuck
+app.LAST_SECONDS = 1.0
 from bot.__main__ import main
 sys.exit(main(["run"]))
 """
@@ -113,27 +112,30 @@ async def test_a_second_signal_ends_it_at_once(home: Setup, tmp_path: Path) -> N
         assert (await stopped(process)).status == 128 + signal.SIGTERM
 
 
+@pytest.mark.parametrize(
+    ("sync", "status"), [("", 0), ("async ", 1)], ids=["in its thread", "on the event loop"]
+)
 async def test_a_tool_that_never_returns_does_not_keep_it_alive(
-    home: Setup, tmp_path: Path
+    sync: str, status: int, home: Setup, tmp_path: Path
 ) -> None:
     home.model.says(calls=[("roll_dice", {})])
     script = tmp_path / "stuck.py"
-    script.write_text(STUCK)
-    process = await subprocess.create_subprocess_exec(
-        sys.executable,
-        script,
-        cwd=tmp_path,
-        env=environment({**home.settings, "SHUTDOWN_SECONDS": "0"}),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    await home.sandbox.connected(home.bot, 20.0)
-    await home.alice.says("roll", in_=home.desk)
-    await home.desk.until(lambda _: bool(home.desk.typists), 10.0)
-    async with asyncio.timeout(20.0):
+    script.write_text(STUCK.format(sync=sync))
+    settings = {**home.settings, "SHUTDOWN_SECONDS": "0"}
+    async with running(in_=tmp_path, settings=settings, program=[str(script)]) as process:
+        await home.sandbox.connected(home.bot, 20.0)
+        await home.alice.says("roll", in_=home.desk)
+        await printed(process, "begun")
         end = await stopped(process)
-    assert end.status == 0
+    assert end.status == status
+
+
+async def test_it_stops_when_whoever_holds_its_lifeline_has_gone(
+    home: Setup, tmp_path: Path
+) -> None:
+    async with running("run", "--lifeline", in_=tmp_path, settings=home.settings) as process:
+        await home.sandbox.connected(home.bot, 20.0)
+        assert (await ended(process)).status == 0
 
 
 async def test_a_refused_token_is_one_line(home: Setup, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The command line, as people run it."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
@@ -10,7 +12,7 @@ import pytest
 
 from bot.check import PERMISSIONS, invite_url
 from bot.sandbox import World
-from bot.sandbox.model import DemoModel, serve_model
+from bot.sandbox.model import DemoModel, ScriptedModel, serve_model
 from tests.commands import Ended, printed, run, running, stopped
 from tests.setups import Setup, set_up
 
@@ -32,6 +34,13 @@ async def test_help_and_version_tell_what_it_is(tmp_path: Path) -> None:
         assert f"    {each} " in helped.out
     assert version.out.startswith("Parley ")
     assert (helped.status, version.status) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["run", "chat", "check", "sandbox"])
+async def test_a_file_that_is_not_there_is_told(name: str, tmp_path: Path) -> None:
+    ended = await run(name, "--env-file", "nowhere.env", in_=tmp_path)
+    assert ended.status == 2
+    assert "there is no file nowhere.env" in ended.out + ended.err
 
 
 @pytest.mark.parametrize("name", ["run", "chat", "check"])
@@ -126,8 +135,7 @@ async def test_the_sandbox_serves_a_page_until_it_is_stopped(tmp_path: Path) -> 
     async with running("sandbox", "--port", "0", in_=tmp_path) as process:
         shown = await printed(process, "Ctrl-C ends it")
         assert "no AI model" in shown
-        [address] = [line.strip() for line in shown.splitlines() if "http://" in line]
-        async with aiohttp.ClientSession() as session, session.get(address) as page:
+        async with aiohttp.ClientSession() as session, session.get(address_in(shown)) as page:
             assert "Message the bot" in await page.text()
         ended = await stopped(process)
     assert (ended.status, ended.err) == (0, "")
@@ -142,12 +150,44 @@ async def test_a_sandbox_needs_a_port_of_its_own(tmp_path: Path) -> None:
 
 
 async def test_the_sandbox_uses_a_real_model_where_one_is_set_up(tmp_path: Path) -> None:
-    settings = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODEL": "mine"}
-    async with running("sandbox", "--port", "0", in_=tmp_path, settings=settings) as process:
-        shown = await printed(process, "Ctrl-C ends it")
-        ended = await stopped(process)
+    model = ScriptedModel()
+    gate = model.pauses()
+    async with serve_model(model) as service:
+        (tmp_path / ".env").write_text(
+            f"OPENAI_BASE_URL={service.base_url}\nOPENAI_API_KEY=key\nMODEL=mine\n"
+            "DISCORD_TOKEN=real\nALLOWED_USERS=5\nSYSTEM_PROMPT=Be a pirate.\n"
+        )
+        async with running("sandbox", "--port", "0", in_=tmp_path) as process:
+            shown = await printed(process, "Ctrl-C ends it")
+            await say_until(gate.reached, in_="talk", page=address_in(shown))
+            ended = await stopped(process)
     assert "Its answers come from mine (openai_compatible)" in shown
     assert ended.status == 0
+    assert model.headers[0]["Authorization"] == "Bearer key"
+    assert model.requests[0]["model"] == "mine"
+    assert model.requests[0]["messages"][0]["content"].startswith("Be a pirate.")
+
+
+def address_in(shown: str) -> str:
+    """Return the page's address as the sandbox prints it."""
+    [address] = [line.strip() for line in shown.splitlines() if "http://" in line]
+    return address
+
+
+async def say_until(event: asyncio.Event, *, in_: str, page: str) -> None:
+    """Say something through the page, again and again: the bot may not be there yet."""
+    base, token = page.split("?token=")
+    async with aiohttp.ClientSession(base, headers={"X-Sandbox-Token": token}) as session:
+        async with session.get("/page/live") as live:
+            seen = json.loads((await live.content.readline()).removeprefix(b"data: "))
+        person = seen["people"][0]["id"]
+        [place] = [each["id"] for each in seen["places"] if each["name"] == in_]
+        while not event.is_set():
+            body = {"as": person, "place": place, "text": "hello"}
+            async with session.post("/page/says", json=body) as said:
+                assert said.status == 200
+            with suppress(TimeoutError):
+                await asyncio.wait_for(event.wait(), 0.5)
 
 
 async def test_a_sandbox_with_half_a_model_tells_what_is_missing(tmp_path: Path) -> None:

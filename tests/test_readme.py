@@ -127,3 +127,9 @@ def test_it_names_what_the_invitation_asks_for() -> None:
         spoken = name.replace("read_messages", "view_channels").replace("_", " ")
         assert (f"{spoken}" in text) is granted or not granted
     assert all(f"`{scope}`" in text for scope in SCOPES.split("+"))
+
+
+def test_the_guide_for_contributors_shows_a_test_that_is_there() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    shown = [line[4:] for line in guide.splitlines() if line.startswith("    ")]
+    assert "\n".join(shown) in (ROOT / "tests" / "test_app.py").read_text()

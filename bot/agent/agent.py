@@ -162,12 +162,16 @@ class Agent:
 
     # -- at once -----------------------------------------------------------------------------------
 
-    async def stop(self, session_id: str, *, by: str) -> bool:
-        """End the oldest open turn; return whether there was one. Those behind it are answered."""
+    async def stop(self, session_id: str, *, by: str, turn_id: str | None = None) -> bool:
+        """End the oldest open turn; return whether there was one. Those behind it are answered.
+
+        With a `turn_id` only if it is that turn: who meant an earlier one comes too late.
+        """
         live = await self._opened(session_id)
-        if live is None or not live.session.open_turns:
+        oldest = live.session.open_turns[:1] if live else ()
+        if live is None or not oldest or turn_id not in (None, oldest[0].turn_id):
             return False
-        end = stopped(live.session.open_turns[0].turn_id)
+        end = stopped(oldest[0].turn_id)
         shown = live.shown
         live.interrupts.interrupt()
         return bool(await live.record(lambda s: end_turn(s, end, by=by, shown=shown)))

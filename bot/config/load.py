@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,13 +44,8 @@ def load_settings(env_file: Path | None = None, *, discord: bool = True) -> Sett
     Raises:
         ConfigError: names everything that is missing or wrong, and shows no secret.
     """
-    if env_file is not None and not env_file.exists():
-        raise ConfigError(f"there is no file {env_file}")
-    path = env_file or ENV_FILE
-    try:
-        settings, wrong = _read(path)
-    except (OSError, UnicodeError) as exc:
-        raise ConfigError(f"{path} cannot be read: {exc}") from None
+    path = _checked(env_file)
+    settings, wrong = _read(path)
     missing = {name: text for name, text in _missing(settings, discord) if name not in wrong}
     if problems := {**missing, **wrong}:
         raise ConfigError(*(problems[name] for name in Settings.model_fields if name in problems))
@@ -59,12 +54,12 @@ def load_settings(env_file: Path | None = None, *, discord: bool = True) -> Sett
 
 def unknown_names(env_file: Path | None = None) -> Sequence[str]:
     """Return the names in the file that are no settings: perhaps mistyped."""
-    names = dotenv_values(env_file or ENV_FILE)
+    names = dotenv_values(_checked(env_file))
     return sorted(name for name in names if name.upper() not in env_names())
 
 
 def child_environment(
-    env_file: Path | None, *, keep: Iterable[str], values: Mapping[str, str]
+    env_file: Path | None = None, *, keep: Collection[str] = (), values: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the environment for a process that has these settings and no others.
 
@@ -74,7 +69,7 @@ def child_environment(
         values: The rest, by outside name; a value that is handed on wins.
     """
     others = {name: value for name, value in os.environ.items() if name.upper() not in env_names()}
-    here = _set_here(env_file)
+    here = _set_here(env_file) if keep else {}
     handed = {name: here[name] for name in map(env_name, keep) if name in here}
     return {**others, **values, **handed}
 
@@ -86,10 +81,27 @@ def is_set(field: str, env_file: Path | None = None) -> bool:
 
 def _set_here(env_file: Path | None) -> dict[str, str]:
     """Return every value that is set, by outside name."""
-    found = {**dotenv_values(env_file or ENV_FILE), **os.environ}
+    found = {**dotenv_values(_checked(env_file)), **os.environ}
     if "MODEL" in found:
         found.setdefault("OPENAI_MODEL", found["MODEL"])
     return {name.upper(): value for name, value in found.items() if value}
+
+
+def _checked(env_file: Path | None) -> Path:
+    """Return the file to read, which can be read, or is `.env` and not there.
+
+    Raises:
+        ConfigError: if it is neither.
+    """
+    path = env_file or ENV_FILE
+    try:
+        path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if env_file is not None:
+            raise ConfigError(f"there is no file {path}") from None
+    except (OSError, UnicodeError) as exc:
+        raise ConfigError(f"{path} cannot be read: {exc}") from None
+    return path
 
 
 def _read(path: Path) -> tuple[Settings, dict[str, str]]:

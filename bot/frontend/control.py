@@ -29,6 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
+NOTHING_TO_STOP = "There is nothing to stop here."
 NOT_HERE = "I know of no such request here."
 
 
@@ -111,10 +112,11 @@ class Control:
         session = await self._store.get(session_id)
         turn = session.open_turns[0].turn_id if session and session.open_turns else None
         if session is None or turn is None or turn_id not in (None, turn):
-            return "There is nothing to stop here."
+            return NOTHING_TO_STOP
         if not may_stop(_asker(session.turn(turn)), actor):
             return "Only who asked, or a moderator, may stop this."
-        await self._agent.stop(session_id, by=actor.user_id)
+        if not await self._agent.stop(session_id, by=actor.user_id, turn_id=turn):
+            return NOTHING_TO_STOP
         self._reconciler.wake(session_id)
         self._runs.start(session_id, self._agent.resume(session_id))
         return "Stopped."

@@ -15,6 +15,8 @@ from bot.sandbox.model import Behaviour, DemoModel, serve_model
 
 PATIENCE = 10.0
 """Seconds in which what a step is about has to be seen."""
+STARTING = 20.0
+"""Seconds in which the bot's process has to be in Discord."""
 ANNOUNCEMENT = "Dinner is ready"
 
 
@@ -143,13 +145,13 @@ class Demo:
 
     async def _start(self) -> None:
         await self._bot.start()
-        await self._sandbox.connected(self._stage.bot, self._patience)
+        await self._sandbox.connected(self._stage.bot, STARTING)
 
     async def _restart(self, number: signal.Signals) -> None:
         status = await self._bot.stop(number)
         expected = 0 if number is signal.SIGTERM else -number
         _expect(status == expected, f"the bot ended with status {status} on {number.name}")
-        await self._sandbox.disconnected(self._stage.bot, self._patience)
+        await self._sandbox.disconnected(self._stage.bot, STARTING)
         await self._start()
         self._seen.note(f"(The bot's process was ended by {number.name}; a new one goes on.)")
 

@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 from asyncio import create_subprocess_exec, subprocess, timeout
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,30 +78,32 @@ class BotProcess:
         settings: Mapping[str, str],
         *,
         env_file: Path | None = None,
-        keep: Iterable[str] = (),
+        keep: Collection[str] = (),
         log: int | None = None,
     ) -> None:
         """Make one that is not started.
 
         Args:
             settings: All that it is told, by their outside names.
-            env_file: Where settings to hand on are read.
+            env_file: Where settings to hand on are read, by default in `.env`.
             keep: Those to hand on.
             log: A descriptor for what it logs, in place of our own standard error.
         """
-        file = env_file or Path(os.devnull)
-        self._environment = child_environment(file, keep=keep, values=settings)
+        self._environment = child_environment(env_file, keep=keep, values=settings)
         self._log = log
         self._process: subprocess.Process | None = None
 
     async def start(self) -> None:
-        """Start it; in a session of its own, so that Ctrl-C reaches only us."""
-        command = ["-m", "bot", "run", "--env-file", os.devnull]
+        """Start it; in a session of its own, so that Ctrl-C reaches only us.
+
+        It holds a pipe from us: should we be killed, it stops.
+        """
+        command = ["-m", "bot", "run", "--lifeline", "--env-file", os.devnull]
         self._process = await create_subprocess_exec(
             sys.executable,
             *command,
             env=self._environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,
@@ -119,10 +122,9 @@ class BotProcess:
         """Send a signal, wait until it has ended, and return the exit status."""
         if self._process is not None and self._process.returncode is None:
             self._process.send_signal(number)
-            try:
+            with suppress(TimeoutError):
                 async with timeout(STOPPING):
                     await self._process.wait()
-            finally:
-                if self._process.returncode is None:
-                    self._process.kill()
+            if self._process.returncode is None:
+                self._process.kill()
         return await self.wait()

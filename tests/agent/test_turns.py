@@ -211,6 +211,19 @@ async def test_stop_ends_the_oldest_turn_and_the_one_behind_it_is_answered(
     assert not await agent.stop("s", by="mod")
 
 
+async def test_a_stop_that_means_an_earlier_turn_comes_too_late(
+    agent: Agent, model: ScriptedModel
+) -> None:
+    model.says("first")
+    first = await agent.run("one", session_id="s")
+    gate = model.pauses("", "second")
+    second = await begun(agent.run("two", session_id="s"))
+    await gate.reached.wait()
+    assert not await agent.stop("s", by="mod", turn_id=first.context.turn_id)
+    gate.release()
+    assert (await second).final_text == "second"
+
+
 async def agent_result(agent: Agent, text: str) -> AgentResult:
     return await agent.run(text, session_id="s")
 
