@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bot.sandbox.channels import Channel, Place, Thread
-from bot.sandbox.guilds import Overwrite
-from bot.sandbox.permissions import Permissions
-
-if TYPE_CHECKING:
-    from bot.sandbox.server import Sandbox
-    from bot.sandbox.users import Bot
+from bot.sandbox.users import Bot
+from bot.sandbox.world import World
 
 Restart = Callable[[], Awaitable[object]]
-SPEAKING = Permissions.SEND_MESSAGES | Permissions.SEND_MESSAGES_IN_THREADS
-DROPPED = 4000  # a close code after which a client may resume
+SPEAKING = ("SEND_MESSAGES", "SEND_MESSAGES_IN_THREADS")
+# Answers to interactions are bound by no such limit (reference, "Rate Limits").
+LIMITED = ("/channels/**", "/guilds/**", "/users/**", "/applications/**")
+LIMITED_FOR = 10.0  # seconds
+RETRY_AFTER = 3.0  # seconds; so that a client asks again a few times in the meantime
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Breakage:
     """One thing that can be broken.
 
     Attributes:
-        run: Breaks it; the text that it returns says what happened.
+        run: Breaks it, for a bot and where the visitor is; its text says what happened.
     """
 
     name: str
@@ -33,46 +32,84 @@ class Breakage:
     run: Callable[[Bot, Place], Awaitable[str]]
 
 
-def breakages(sandbox: Sandbox, restart: Restart | None) -> dict[str, Breakage]:
-    """Return what can be broken here, by name; restarting takes a hook of whoever runs the bot."""
-    listed = [
-        Breakage(
-            "drop",
-            "Drop the gateway connection",
-            "The bot has to come back and miss nothing.",
-            lambda bot, _: _drop(sandbox, bot),
-        ),
-        Breakage(
-            "mute",
-            "Take or give back Send Messages",
-            "The bot may read in this channel, and not write.",
-            _mute,
-        ),
-    ]
-    if restart is not None:
-        about = "Its process ends and a new one starts; what it knows has to survive."
-        listed.append(Breakage("restart", "Restart the bot", about, lambda *_: _restarted(restart)))
-    return {each.name: each for each in listed}
+class Breakages:
+    """What can be broken in a world, by name.
 
+    Args:
+        restart: Ends the bot's process and starts another; only whoever runs it can.
+    """
 
-async def _drop(sandbox: Sandbox, bot: Bot) -> str:
-    await sandbox.disconnect(bot, DROPPED)
-    return f"{bot.name}'s connection was dropped."
+    def __init__(self, world: World, restart: Restart | None) -> None:
+        self._world, self._restart = world, restart
+        self._mending: set[asyncio.Task[None]] = set()
+        listed = [
+            Breakage(
+                "drop",
+                "Drop the gateway connection",
+                "The bot has to come back and miss nothing.",
+                self._drop,
+            ),
+            Breakage(
+                "lose",
+                "Answer the next send with 500, although it was posted",
+                "Sent again, it must not be there twice.",
+                self._lose,
+            ),
+            Breakage(
+                "limit",
+                f"429 for {LIMITED_FOR:.0f} seconds",
+                "The bot has to wait as long as it is told.",
+                self._limit,
+            ),
+            Breakage(
+                "mute",
+                "Take or give back Send Messages",
+                "The bot may read in this channel, and not write.",
+                self._mute,
+            ),
+        ]
+        if restart is not None:
+            about = "Its process ends and a new one starts; what it knows has to survive."
+            listed.append(Breakage("restart", "Restart the bot", about, self._end))
+        self.by_name = {each.name: each for each in listed}
 
+    def close(self) -> None:
+        """Wait for nothing any more."""
+        for task in self._mending:
+            task.cancel()
 
-async def _mute(bot: Bot, place: Place) -> str:
-    channel = place.parent if isinstance(place, Thread) else place
-    if not isinstance(channel, Channel):
-        raise ValueError("in a DM there is no permission to take away")
-    before = channel.overwrites.get(bot, Overwrite())
-    muted = SPEAKING in before.deny
-    denied = before.deny & ~SPEAKING if muted else before.deny | SPEAKING
-    allow, deny = ([str(one.name) for one in each] for each in (before.allow, denied))
-    channel.guild.permits(bot, in_=channel, allow=allow, deny=deny)
-    may = "may write again" if muted else "may not write any more"
-    return f"{bot.name} {may} in #{channel.name}."
+    async def _drop(self, bot: Bot, place: Place) -> str:
+        self._world.faults.drops(bot)
+        return f"{bot.name}'s connection was dropped."
 
+    async def _lose(self, bot: Bot, place: Place) -> str:
+        self._world.faults.next_send(fails=500, after_effect=True)
+        return "The next message will be posted, and answered with 500."
 
-async def _restarted(restart: Restart) -> str:
-    await restart()
-    return "The bot was restarted."
+    async def _limit(self, bot: Bot, place: Place) -> str:
+        faults, clock = self._world.faults, self._world.clock
+        fault = faults.next_request("*", *LIMITED, fails=429, retry_after=RETRY_AFTER, times=None)
+
+        async def mend() -> None:
+            await clock.sleep(LIMITED_FOR)
+            fault.ends()
+
+        task = asyncio.create_task(mend())
+        self._mending.add(task)
+        task.add_done_callback(self._mending.discard)
+        return f"Requests are answered with 429 for {LIMITED_FOR:.0f} seconds."
+
+    async def _mute(self, bot: Bot, place: Place) -> str:
+        if not isinstance(place, Channel | Thread):
+            raise ValueError("in a DM there is no permission to take away")
+        channel = place.parent if isinstance(place, Thread) else place
+        if place.sending in place.permissions_for(bot):
+            self._world.loses_permission(bot, *SPEAKING, in_=channel)
+            return f"{bot.name} may not write any more in #{channel.name}."
+        self._world.regains_permission(bot, *SPEAKING, in_=channel)
+        return f"{bot.name} may write again in #{channel.name}."
+
+    async def _end(self, bot: Bot, place: Place) -> str:
+        if self._restart is not None:
+            await self._restart()
+        return f"{bot.name} was ended, and starts again."

@@ -14,7 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from bot.sandbox import rest
-from bot.sandbox.breakages import Restart, breakages
+from bot.sandbox.breakages import Breakages, Restart
 from bot.sandbox.faults import Faults
 from bot.sandbox.gateway import Connection
 from bot.sandbox.gateway_protocol import Close
@@ -51,7 +51,8 @@ class Sandbox:
         self.faults: Faults = world.faults
         self.page_token = secrets.token_urlsafe(16)
         self._open: list[Connection] = []
-        self._page = Page(world, self.page_token, notice=notice, breakages=breakages(self, restart))
+        self._breakages = Breakages(world, restart)
+        self._page = Page(world, self.page_token, notice=notice, breakages=self._breakages.by_name)
 
     @property
     def api_base(self) -> str:
@@ -140,6 +141,7 @@ class Sandbox:
         for each in list(self._open):
             await each.close(Close.UNKNOWN_ERROR)
         self._page.close()
+        self._breakages.close()
 
 
 @asynccontextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bot.sandbox import payloads, typing_commands
 from bot.sandbox.channels import Channel, DirectChannel, Place, Thread
 from bot.sandbox.errors import Json
@@ -238,12 +236,11 @@ def modal(each: Modal) -> Json:
 
 def request(number: int, each: LoggedRequest) -> Json:
     """Return a request that a bot made."""
-    headers: Any = getattr(each, "headers", {})
     return {
         "number": number,
         "method": each.method,
         "path": each.path,
         "status": each.status,
         "ms": round(each.seconds * 1000, 1),
-        "headers": dict(headers),
+        "limits": dict(each.limits),
     }

@@ -12,8 +12,8 @@ import aiohttp
 import pytest
 
 import bot.sandbox
-from bot.sandbox import Permissions, Sandbox
-from tests.sandbox.clients import Home, Http
+from bot.sandbox import ManualClock, Permissions, Sandbox
+from tests.sandbox.clients import Home, Http, make_home
 from tests.sandbox.test_commands import registered
 from tests.sandbox.test_interactions import said_with_button
 
@@ -328,6 +328,41 @@ async def test_a_permission_is_taken_and_given_back(home: Home, visitor: Visitor
     assert (status, answer["error"]) == (400, "in a DM there is no permission to take away")
 
 
+async def test_a_message_is_posted_and_its_answer_lost(
+    home: Home, http: Http, visitor: Visitor
+) -> None:
+    assert (await visitor.does("breaks", name="lose"))[0] == 200
+    path = f"/channels/{home.general.id}/messages"
+    assert (await http("POST", path, {"content": "once"}))[0] == 500
+    assert [each.content for each in home.general.messages] == ["once"]
+    assert (await http("POST", path, {"content": "more"}))[0] == 200
+
+
+class TestByTheClock:
+    """What ends by itself."""
+
+    @pytest.fixture(name="clock")
+    def _clock(self) -> ManualClock:
+        return ManualClock()
+
+    @pytest.fixture(name="home")
+    def _home(self, clock: ManualClock) -> Home:
+        return make_home(clock=clock)
+
+    async def test_limits_are_over_after_ten_seconds(
+        self, home: Home, http: Http, visitor: Visitor, clock: ManualClock
+    ) -> None:
+        assert (await visitor.does("breaks", name="limit"))[0] == 200
+        path = f"/channels/{home.general.id}/messages"
+        status, body = await http("POST", path, {"content": "x"})
+        assert (status, body["retry_after"]) == (429, 3)
+        assert home.world.requests[-1].limits == {"Retry-After": "3"}
+        clock.advance(10)
+        await asyncio.sleep(0)
+        assert (await http("POST", path, {"content": "x"}))[0] == 200
+        await visitor.does("breaks", name="limit")  # and is not waited for at the end
+
+
 async def test_without_a_hook_there_is_no_restart(home: Home, visitor: Visitor) -> None:
     offered = (await visitor.sees(home.general.id))["state"]["breakages"]
-    assert [each["name"] for each in offered] == ["drop", "mute"]
+    assert [each["name"] for each in offered] == ["drop", "lose", "limit", "mute"]

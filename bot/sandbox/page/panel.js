@@ -49,7 +49,7 @@ export class Panel {
 }
 
 function row(each, names) {
-  const limits = limited(each.headers);
+  const limits = limited(each.limits);
   return make("tr", { className: each.status >= 400 ? "bad" : "" },
     make("td", {}, make("code", {}, each.method)),
     make("td", { className: "path", title: each.path }, short(each.path, names), limits && make("small", {}, limits)),
@@ -64,9 +64,9 @@ function short(path, names) {
     .replace(/\/[\w-]{20,}(?=\/|$)/, "/…");
 }
 
-function limited(headers) {
-  const low = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
-  const left = low["x-ratelimit-remaining"];
-  if (low["retry-after"]) return `retry after ${low["retry-after"]} s`;
-  return left === undefined ? "" : `${left} of ${low["x-ratelimit-limit"]} left`;
+function limited(limits) {
+  const left = limits["X-RateLimit-Remaining"];
+  if (limits["Retry-After"]) return `retry after ${limits["Retry-After"]} s`;
+  if (left === undefined) return "";
+  return `${left} of ${limits["X-RateLimit-Limit"]} left, anew in ${limits["X-RateLimit-Reset-After"]} s`;
 }

@@ -18,7 +18,7 @@ export const stamped = (moment, style) => STYLES[style].format(moment);
 export function relative(moment) {
   const seconds = Math.round((moment - Date.now()) / 1000);
   const [unit, length] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
-  return ago.format(Math.trunc(seconds / length), unit);
+  return ago.format(Math.round(seconds / length), unit);
 }
 
 export function keepRelativeTimes() {
