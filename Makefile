@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: sandbox run demo test check format clean
+.PHONY: sandbox run demo test check format screenshots clean
 
 sandbox: $(VENV)/.run
 	$(PY) -m bot sandbox
@@ -26,6 +26,9 @@ check: $(VENV)/.test
 format: $(VENV)/.test
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
+
+screenshots: $(VENV)/.test
+	$(PY) -m docs.screenshots
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

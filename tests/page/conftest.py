@@ -23,8 +23,9 @@ from tests.sandbox.clients import Home, make_home, running
 CHROMIUM = shutil.which("chromium")
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
+@asynccontextmanager
+async def browsing() -> AsyncIterator[Browser]:
+    """Run Chromium while the block lasts; without one the test is skipped, but not in CI."""
     if CHROMIUM is None:
         if os.environ.get("CI"):  # noqa: TID251 - the test run's own setting, not the bot's
             pytest.fail("CI is set and there is no chromium: apt-get install chromium")
@@ -35,6 +36,12 @@ async def browser() -> AsyncIterator[Browser]:
             yield browser
         finally:
             await browser.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    async with browsing() as browser:
+        yield browser
 
 
 @pytest.fixture(name="home")
@@ -87,7 +94,7 @@ async def phone(browser: Browser, sandbox: Sandbox, home: Home) -> AsyncIterator
 
 @asynccontextmanager
 async def opened(
-    browser: Browser, sandbox: Sandbox, *, width: int = 1280, height: int = 800
+    browser: Browser, sandbox: Sandbox, *, width: int = 1280, height: int = 800, place: str = ""
 ) -> AsyncIterator[Page]:
     """Open the page; whatever goes wrong in its scripts fails the test."""
     context = await browser.new_context(viewport={"width": width, "height": height}, locale="en-GB")
@@ -96,8 +103,8 @@ async def opened(
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    await page.goto(sandbox.page_url)
-    await page.locator("#title", has_text="#general").wait_for()
+    await page.goto(f"{sandbox.page_url}#{place}")
+    await page.locator("#title:not(:empty)", has_text="#").wait_for()
     yield page
     await context.close()
     # A refusal, or that nobody answers: the page tells both.

@@ -5,6 +5,7 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, expect
 
+from tests.e2e.stage import Stage
 from tests.sandbox.clients import Home
 
 FLAGS = [
@@ -22,7 +23,7 @@ class Visitor:
     """Someone at the page."""
 
     page: Page
-    home: Home
+    home: Home | Stage
 
     @property
     def messages(self) -> Locator:
