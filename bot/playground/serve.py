@@ -69,6 +69,7 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
     real = is_set("openai_api_key", env_file) or is_set("openai_base_url", env_file)
     settings = load_settings(env_file, discord=False) if real else None
     stage = make_stage()
+    stage.world.limits = sandbox.REAL_LIMITS
     bot: BotProcess | None = None
 
     async def restart() -> None:

@@ -121,6 +121,8 @@ class Talker(Client):
     def __init__(self, *, pace: float = 0.05) -> None:
         super().__init__(allowed_mentions=discord.AllowedMentions.none())
         self.pace = pace
+        self.may_go_on = asyncio.Event()  # past the middle of an answer
+        self.may_go_on.set()
         self.answer = self.talk
         self.synced = asyncio.Event()
         add_commands(self.tree)
@@ -143,6 +145,8 @@ class Talker(Client):
         sent = await message.reply(WORDS[0], view=Stop(timeout=None), mention_author=False)
         for count in range(2, len(WORDS) + 1):
             await asyncio.sleep(self.pace)
+            if count > len(WORDS) // 2:
+                await self.may_go_on.wait()
             await sent.edit(content=" ".join(WORDS[:count]))
         await sent.edit(view=None)
 

@@ -86,7 +86,8 @@ function showHead({ here: place, names, directs }) {
   byId("title").textContent = name;
   byId("topic").textContent = place.topic ?? (place.parent ? `in #${names.places[place.parent]}` : "");
   byId("beginning-name").textContent = name;
-  byId("beginning-text").textContent = place.topic ?? `This is the beginning of ${name}.`;
+  const kind = place.parent ? `A thread in #${names.places[place.parent]}.` : `This is the beginning of ${name}.`;
+  byId("beginning-text").textContent = place.topic ?? kind;
   byId("messages").setAttribute("aria-label", `Messages in ${name}`);
   document.title = `${name} · Sandbox`;
   composer.placed(name, place.may);

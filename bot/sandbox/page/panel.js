@@ -68,5 +68,6 @@ function limited(limits) {
   const left = limits["X-RateLimit-Remaining"];
   if (limits["Retry-After"]) return `retry after ${limits["Retry-After"]} s`;
   if (left === undefined) return "";
-  return `${left} of ${limits["X-RateLimit-Limit"]} left, anew in ${limits["X-RateLimit-Reset-After"]} s`;
+  const seconds = Number(limits["X-RateLimit-Reset-After"]).toFixed(1);
+  return `${left} of ${limits["X-RateLimit-Limit"]} left for ${seconds} s`;
 }
