@@ -3,66 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from bot.sandbox import gestures, typed_text, views
+from bot.sandbox import gestures, message_views, typed_text
 from bot.sandbox.answers import Answer, first_response
 from bot.sandbox.breakages import Breakage
-from bot.sandbox.channels import Place
-from bot.sandbox.drafts import File
 from bot.sandbox.errors import Json
 from bot.sandbox.interactions import Interaction
-from bot.sandbox.messages import Message
-from bot.sandbox.modals import Modal
-from bot.sandbox.people import Person, as_a_person
+from bot.sandbox.people import as_a_person
 from bot.sandbox.selects import KINDS, STRING
-
-
-@dataclass(frozen=True)
-class Visit:
-    """One thing that a visitor wants to do, as one of the people."""
-
-    person: Person
-    body: Json
-    files: dict[str, File] = field(default_factory=dict)
-
-    def text(self, key: str) -> str:
-        """Return a text of the request."""
-        return str(self.body[key])
-
-    @property
-    def place(self) -> Place:
-        """Where it is done."""
-        return self.place_named("place")
-
-    def place_named(self, key: str) -> Place:
-        """Return another place that the person sees."""
-        found = self.person.world.places.get(int(self.text(key)))
-        if found is None or not found.seen_by(self.person):
-            raise LookupError("that place is gone")
-        return found
-
-    @property
-    def message(self) -> Message:
-        """The message that it is done to."""
-        return self.message_named("message")
-
-    def message_named(self, key: str) -> Message:
-        """Return a message that the person sees here."""
-        number = int(self.text(key))
-        for each in reversed(views.visible(self.person, self.place)):
-            if each.id == number:
-                return each
-        raise LookupError("that message is gone")
-
-    @property
-    def modal(self) -> Modal:
-        """The form on the person's screen."""
-        for each in self.person.world.interactions.values():
-            if str(each.id) == self.text("modal") and each.modal is not None:
-                return each.modal
-        raise LookupError("that form is gone")
+from bot.sandbox.visits import Visit
 
 
 async def says(visit: Visit) -> Json:
@@ -184,7 +134,7 @@ async def _sent(interaction: Interaction) -> Json:
 
 def _told(answer: Answer) -> Json:
     form = answer.modal
-    return {"failed": answer.failed} | ({"modal": views.modal(form)} if form else {})
+    return {"failed": answer.failed} | ({"modal": message_views.modal(form)} if form else {})
 
 
 def breaking(known: dict[str, Breakage]) -> Callable[[Visit], Awaitable[Json]]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
-from bot.sandbox import views
+from bot.sandbox import message_views, views
 from bot.sandbox.channels import Place
 from bot.sandbox.errors import Json
 from bot.sandbox.messages import Message
@@ -46,16 +46,16 @@ class PlaceFeed:
             self._around = around
             yield "state", around
         if self._place is not None and around["here"] is not None:
-            yield from self._messages(views.visible(self._person, self._place))
+            yield from self._messages(message_views.visible(self._person, self._place))
 
     def _messages(self, shown: list[Message]) -> Iterator[News]:
         before, self._marks = self._marks, {each.id: _mark(each) for each in shown}
         if before is None:
-            yield "messages", [views.message(each, self._person) for each in shown]
+            yield "messages", [message_views.message(each, self._person) for each in shown]
             return
         for each in shown:
             if before.get(each.id) != self._marks[each.id]:
-                yield "message", views.message(each, self._person)
+                yield "message", message_views.message(each, self._person)
         for number in before.keys() - self._marks.keys():
             yield "gone", {"id": str(number)}
 

@@ -18,9 +18,10 @@ from aiohttp import web
 from bot.sandbox import views
 from bot.sandbox.breakages import Breakage
 from bot.sandbox.errors import Json
-from bot.sandbox.page_actions import ACTIONS, Visit, breaking, done
+from bot.sandbox.page_actions import ACTIONS, breaking, done
 from bot.sandbox.page_live import PlaceFeed, RequestFeed, stream
 from bot.sandbox.people import Person
+from bot.sandbox.visits import Visit
 from bot.sandbox.world import World
 
 FILES = Path(__file__).parent / "page"
@@ -112,7 +113,7 @@ class Page:
         return web.json_response(result)
 
     async def _visit(self, request: web.Request) -> Visit:
-        """Read JSON, or a form that holds it as "body" with files beside it."""
+        """Read what is to be done, and as whom: JSON, or a form with that JSON and files."""
         if request.content_type != "multipart/form-data":
             body, files = await request.json(), {}
         else:
@@ -125,7 +126,11 @@ class Page:
             }
         if not isinstance(body, dict):
             raise ValueError("the body is no object")
-        return Visit(self._person(body.get("as")), body, files)
+        who = str(body.get("as"))
+        for each in views.people(self._world):
+            if str(each.id) == who:
+                return Visit(each, body, files)
+        raise LookupError("nobody is called that")
 
 
 def _static(name: str, kind: str) -> web.Response:

@@ -288,6 +288,7 @@ async def test_what_a_request_lacks_is_told(home: Home, visitor: Visitor) -> Non
         "submits": {"modal": "1", "fields": {}},
         "breaks": {"name": "the bank"},
         "opens": {"message": "1", "name": "x"},
+        "types": {"as": "1"},
     }
     for action, body in lacking.items():
         status, answer = await visitor.does(action, **body)

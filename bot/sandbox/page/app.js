@@ -2,8 +2,9 @@
 
 import { announce, byId } from "./dom.js";
 import { act, here, listen } from "./link.js";
-import { Composer, editor } from "./composer.js";
+import { Composer } from "./composer.js";
 import { chosen, modal, named, sure } from "./dialogs.js";
+import { editor } from "./editor.js";
 import { localLine } from "./message.js";
 import { Messages, arrows } from "./messages.js";
 import { Panel } from "./panel.js";
@@ -201,6 +202,8 @@ async function suggested(name, bot, says) {
   const answer = await act("says", { text: mention + sent(says, page.names) });
   if (answer.error) composer.tell(answer.error);
   followed = { id: answer.message, until: Date.now() + FOLLOWING };
+  const view = messages.views.get(answer.message);
+  if (view) follow(view.message);
 }
 
 // Where the bot opens a thread on what was suggested, the conversation goes on in there.

@@ -3,7 +3,7 @@
 import { byId, icon, iconButton, make } from "./dom.js";
 import { act, spoken, typing } from "./link.js";
 import { sized } from "./parts.js";
-import { length, sent, typed, wordAt } from "./writing.js";
+import { length, sent, wordAt } from "./writing.js";
 import { CommandForm } from "./command.js";
 import { Suggestions } from "./suggestions.js";
 
@@ -192,32 +192,4 @@ export class Composer {
     this.showFiles();
     if (reply) this.replying(reply);
   }
-}
-
-// The small box in which an own message is changed.
-export function editor(view, context, done) {
-  const text = make("textarea", { "aria-label": "Edit message", rows: 1, className: "editor-text" });
-  text.value = typed(view.message.content ?? "", context.names);
-  const finish = async (save) => {
-    const wanted = sent(text.value.trim(), context.names);
-    if (save && wanted && wanted !== view.message.content) {
-      const answer = await act("edits", { message: view.message.id, text: wanted });
-      if (answer.error) {
-        trouble.textContent = answer.error;
-        return;
-      }
-    }
-    done();
-  };
-  const trouble = make("small", { className: "trouble", role: "alert" });
-  text.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") finish(false);
-    else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) finish(true);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
-  const button = (label, save) => make("button", { type: "button", className: "link", onclick: () => finish(save) }, label);
-  return make("div", { className: "editor" }, text,
-    make("small", {}, "Escape to ", button("cancel", false), ", Enter to ", button("save", true)), trouble);
 }

@@ -69,3 +69,15 @@ export function announce(text) {
   byId("spoken").append(make("p", {}, text));
   while (byId("spoken").children.length > 5) byId("spoken").firstChild.remove();
 }
+
+const keyed = new Map();
+
+// Rebuild a part only when what it shows has changed, so that focus and hover stay.
+export function redraw(id, data, build) {
+  const wanted = JSON.stringify(data);
+  if (keyed.get(id) === wanted) return;
+  keyed.set(id, wanted);
+  const focused = byId(id).contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  byId(id).replaceChildren(...build());
+  if (focused) byId(id).querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+}

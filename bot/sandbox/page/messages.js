@@ -51,7 +51,7 @@ export class Messages {
     const messages = list.filter((each) => !this.dismissed.has(each.id));
     const wanted = new Set(messages.map((each) => each.id));
     for (const id of this.views.keys()) if (!wanted.has(id)) this.remove(id);
-    if (this.views.size) messages.forEach((each) => this.upsert(each));
+    if (this.views.size) messages.forEach((each) => this.put(each));
     else this.fill(messages);
   }
 
@@ -71,16 +71,20 @@ export class Messages {
 
   upsert(message) {
     if (this.dismissed.has(message.id)) return;
+    this.put(message);
+    this.read(message);
+  }
+
+  put(message) {
     const view = this.views.get(message.id);
     if (view) view.update(message);
     else this.insert(new MessageView(message, this.context));
-    this.read(message);
   }
 
   insert(view) {
     const { id } = view.message;
     let before = this.list.lastElementChild;
-    while (before && (!before.view || later(before.view.message.id, id))) before = before.previousElementSibling;
+    while (before?.view && later(before.view.message.id, id)) before = before.previousElementSibling;
     if (before) before.after(view.element);
     else this.list.prepend(view.element);
     this.views.set(id, view);

@@ -1,18 +1,6 @@
 // Servers, channels, threads and DMs; and who one is.
 
-import { avatar, byId, icon, make } from "./dom.js";
-
-const keyed = new Map();
-
-// Rebuild a part only when what it shows has changed, so that focus and hover stay.
-export function redraw(id, data, build) {
-  const wanted = JSON.stringify(data);
-  if (keyed.get(id) === wanted) return;
-  keyed.set(id, wanted);
-  const focused = byId(id).contains(document.activeElement) ? document.activeElement.dataset.key : null;
-  byId(id).replaceChildren(...build());
-  if (focused) byId(id).querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
-}
+import { avatar, byId, icon, make, redraw } from "./dom.js";
 
 export class Sidebar {
   constructor({ go, become, message }) {

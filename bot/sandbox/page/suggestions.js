@@ -19,7 +19,7 @@ export class Suggestions {
     this.at = 0;
     this.list.replaceChildren(...items.map((each, at) => this.item(each, at)));
     this.list.hidden = !items.length;
-    field.setAttribute("aria-expanded", String(this.open));
+    if (field.getAttribute("role") === "combobox") field.setAttribute("aria-expanded", String(this.open));
     if (this.open) this.move(0);
     else field.removeAttribute("aria-activedescendant");
   }

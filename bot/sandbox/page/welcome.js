@@ -1,6 +1,6 @@
 // What a first visitor sees: three things to try, and whether anybody clever is behind the answers.
 
-import { byId, iconButton, make } from "./dom.js";
+import { byId, iconButton, make, redraw } from "./dom.js";
 import { draw } from "./drawing.js";
 
 const TRIED = "sandbox-tried";
@@ -36,12 +36,12 @@ export class Welcome {
       state.breakages.some((each) => each.name === "restart")
         && ["restart", "Restart it and ask your name", "what's my name?"],
     ].filter(Boolean);
-    const buttons = list.map(([name, label, says]) => make("button", {
-      type: "button", className: this.tried.has(name) ? "suggestion done" : "suggestion",
+    const buttons = () => list.map(([name, label, says]) => make("button", {
+      type: "button", "data-key": name, className: this.tried.has(name) ? "suggestion done" : "suggestion",
       onclick: () => this.tries(name, bot, says),
     }, make("strong", {}, label), make("small", {}, `“${says}”`)));
     const all = iconButton("close", "Hide the suggestions", () => this.done("all"));
-    byId("welcome").replaceChildren(make("p", {}, "Try this"), make("div", {}, buttons), all);
+    redraw("welcome", [list, [...this.tried]], () => [make("p", {}, "Try this"), make("div", {}, buttons()), all]);
     byId("welcome").hidden = false;
   }
 
