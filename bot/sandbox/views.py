@@ -23,7 +23,7 @@ MODERATES = Permissions.MANAGE_MESSAGES | Permissions.MANAGE_GUILD | Permissions
 def surroundings(world: World, person: Person, place: Place | None) -> Json:
     """Return everything around the messages: people, places, names, and what one may do here."""
     seen = [each for each in world.places.values() if each.seen_by(person)]
-    online = {each.bot for each in world.hub.sessions}
+    online = {each.bot for each in world.hub.sessions if each.line is not None}
     return {
         "you": str(person.id),
         "people": [account(each) | {"about": _about(each)} for each in people(world)],

@@ -13,7 +13,7 @@ import pytest
 
 import bot.sandbox
 from bot.sandbox import ManualClock, Permissions, Sandbox
-from tests.sandbox.clients import Home, Http, make_home
+from tests.sandbox.clients import Client, Home, Http, make_home, running
 from tests.sandbox.test_commands import registered
 from tests.sandbox.test_interactions import said_with_button
 
@@ -327,6 +327,21 @@ async def test_a_permission_is_taken_and_given_back(home: Home, visitor: Visitor
     direct = home.alice.dm(home.bot)
     status, answer = await visitor.does("breaks", name="mute", place=str(direct.id))
     assert (status, answer["error"]) == (400, "in a DM there is no permission to take away")
+
+
+async def test_a_bot_is_online_as_long_as_it_is_connected(home: Home, visitor: Visitor) -> None:
+    async def online() -> list[bool]:
+        bots = (await visitor.sees(home.general.id))["state"]["bots"]
+        return [each["online"] for each in bots]
+
+    assert await online() == [False]
+    client = Client()
+    async with running(client, home.bot):
+        assert await online() == [True]
+        home.world.faults.drops(home.bot)
+        assert await online() == [False]  # its session waits to be resumed
+        await visitor.sandbox.connected(home.bot)
+    assert await online() == [False]
 
 
 async def test_a_message_is_posted_and_its_answer_lost(
