@@ -12,12 +12,13 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bot.errors import ConfigError, ParleyError
+from bot.errors import ConfigError, ParleyError, StorageError
 
 EPILOG = """\
 Settings come from the environment and from .env in the working directory; .env.example names
@@ -47,8 +48,9 @@ def _run(given: argparse.Namespace) -> int:
     _log_to_stderr(settings.log_level)
     if given.lifeline:
         _stop_at_the_end_of_input()
-    from bot.app import run_bot
+    from bot.app import preload, run_bot
 
+    preload()
     asyncio.run(run_bot(settings))
     return 0
 
@@ -102,6 +104,24 @@ def _check(given: argparse.Namespace) -> int:
     return asyncio.run(check(given.env_file))
 
 
+def _backup(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+    from bot.storage.backup import back_up
+
+    database = load_settings(given.env_file, discord=False, model=False).database
+    started = time.monotonic()
+    try:
+        copied = back_up(database, given.file, overwrite=given.force)
+    except StorageError as exc:
+        _complain(f"No backup was made: {exc}")
+        return 1
+    print(
+        f"{database} is copied to {given.file}, and checked: {copied.sessions:,} sessions, "
+        f"{copied.size / 1e6:,.1f} MB, {time.monotonic() - started:.1f} s"
+    )
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bot",
@@ -136,6 +156,9 @@ def _parser() -> argparse.ArgumentParser:
         help="a conversation to go on with (default: console)",
     )
     add("check", _check, "check that everything the bot needs is set up")
+    backup = add("backup", _backup, "copy the database, also while the bot runs")
+    backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
+    backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     return parser
 
 

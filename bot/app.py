@@ -6,29 +6,27 @@ Recovery begins when the client is ready, and draining is how the client closes;
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import signal
-import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+import gc
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from bot.agent import Agent, Tool
 from bot.agent.approvals import MayDecide
 from bot.config import Settings
+from bot.ending import Ending, ending
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
+from bot.storage.claim import claimed
 from bot.tools import current_time, roll_dice
+from bot.watchdog import watched
 
 if TYPE_CHECKING:
     from bot.frontend import FrontendOptions, ParleyClient
-
-logger = logging.getLogger(__name__)
 
 LAST_SECONDS = 15.0
 """How long closing may take at most, after the running turns had their time."""
@@ -90,11 +88,17 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
 
     Closing it takes nothing new, lets running turns finish for a bounded time, and leaves the
     rest open in the log.
+
+    Raises:
+        ConfigError: if another bot works with the database.
+        StorageError: if the database cannot be opened.
     """
+    await asyncio.to_thread(preload)
     from bot.frontend import ParleyClient, may_decide
     from bot.frontend.tools.announce import announce_tool
 
     async with AsyncExitStack() as stack:
+        stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
         options = frontend_options(settings)
 
@@ -120,66 +124,39 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
 
 
 async def run_bot(settings: Settings) -> None:
-    """Be in Discord until a signal says to stop.
+    """Be in Discord until a signal says to stop; the process has to end after this.
 
     Raises:
-        ConfigError: if Discord refuses the token or the intents.
+        ConfigError: if Discord refuses the token or the intents, or another bot has the database.
         ParleyError: if Discord or the database cannot be reached.
     """
+    with ending(settings.shutdown_seconds + LAST_SECONDS) as end, watched():
+        async with AsyncExitStack() as stack:
+            opening = stack.enter_async_context(open_app(settings))
+            client = await end.unless_asked(opening)
+            if client is not None:
+                gc.freeze()  # what was imported stays: to look through it takes 50 ms each time
+                await _stay(client, settings.discord_token.get_secret_value(), end)
+
+
+async def _stay(client: ParleyClient, token: str, end: Ending) -> None:
+    """Be connected until a signal comes; the connection lasts until the client is closed."""
     from bot.frontend.connect import connect
 
-    with stop_signals(settings.shutdown_seconds + LAST_SECONDS) as stop:
-        async with open_app(settings) as client:
-            token = settings.discord_token.get_secret_value()
-            connection = asyncio.create_task(connect(client, token), name="connection")
-            stopping = asyncio.create_task(stop.wait(), name="stopping")
-            try:
-                await asyncio.wait({connection, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if connection.done():
-                    await connection
-            finally:
-                await client.close()
-                for task in (connection, stopping):
-                    task.cancel()
-                await asyncio.wait({connection, stopping})
-
-
-@contextmanager
-def stop_signals(seconds: float) -> Iterator[asyncio.Event]:
-    """Give an event that SIGTERM or SIGINT sets.
-
-    From then on the process ends within so many seconds whatever still hangs, and at once with a
-    second signal. Ending hard loses nothing: the log is on disk.
-    """
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    told: list[int] = []
-
-    # not `loop.add_signal_handler`: this one is called also while something blocks the loop
-    def on_signal(number: int, _frame: object) -> None:
-        if told:
-            os._exit(128 + number)
-        told.append(number)
-        loop.call_soon_threadsafe(_begin_to_stop, stop)
-        watchdog = threading.Timer(seconds, _give_up)
-        watchdog.daemon = True
-        watchdog.start()
-
-    before = {each: signal.signal(each, on_signal) for each in (signal.SIGINT, signal.SIGTERM)}
+    connection = asyncio.create_task(connect(client, token), name="connection")
+    stopping = asyncio.create_task(end.asked.wait(), name="stopping")
     try:
-        yield stop
+        await asyncio.wait({connection, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if connection.done():
+            await connection
+    except BaseException as exc:
+        end.failed(exc)
+        raise
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _begin_to_stop(stop: asyncio.Event) -> None:
-    logger.info("stopping; a second signal ends at once")
-    stop.set()
-
-
-def _give_up() -> None:
-    logger.error("it did not end in time, so it is ended; the next start goes on from the log")
-    os._exit(1)
+        await client.close()
+        for task in (connection, stopping):
+            task.cancel()
+        await asyncio.wait({connection, stopping})
 
 
 def frontend_options(settings: Settings) -> FrontendOptions:
@@ -198,8 +175,16 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         dms=DMPolicy(settings.dms),
         turns_per_minute=settings.turns_per_minute,
         drain_seconds=settings.shutdown_seconds,
+        catch_up_window=timedelta(minutes=settings.catch_up_minutes),
         api_base=settings.discord_api_base,
     )
+
+
+def preload() -> None:
+    """Import all that takes long: best before there is an event loop to hold up."""
+    import bot.frontend.connect
+    import bot.frontend.tools.announce
+    import bot.providers.sdk  # noqa: F401 - used by whoever imports them again
 
 
 async def _open_parts(
@@ -208,5 +193,6 @@ async def _open_parts(
     provider, store = make_provider(settings), SQLiteSessionManager(settings.database)
     stack.push_async_callback(store.close)
     stack.push_async_callback(provider.close)
-    await asyncio.gather(store.initialize(), provider.open())
+    await store.initialize()
+    await provider.open()
     return provider, store

@@ -1,5 +1,6 @@
 """The bot as a process: how it starts, how it says that it cannot, and how it ends."""
 
+import asyncio
 import signal
 from asyncio import subprocess
 from collections.abc import AsyncIterator
@@ -197,3 +198,36 @@ async def test_a_database_that_cannot_be_opened_closes_what_was_open(
     with pytest.raises(StorageError):
         async with open_agent(settings):
             raise AssertionError("it did not fail")
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        (4004, "Discord refuses DISCORD_TOKEN."),
+        (4013, "Discord does not know an intent"),
+        (4014, "switch on Message Content Intent"),
+    ],
+)
+async def test_a_close_code_that_nobody_can_wait_out_ends_it_with_one_line(
+    home: Setup, tmp_path: Path, code: int, line: str
+) -> None:
+    async def refuse() -> None:
+        while True:  # as Discord does: the same code at every attempt
+            await home.world.faults.closes(home.bot, code)
+            await asyncio.sleep(0.1)
+
+    async with online(home, tmp_path) as process:
+        refusing = asyncio.create_task(refuse())
+        end = await ended(process)
+        refusing.cancel()
+    assert end.status == 2
+    assert line in end.err.splitlines()[-1]
+    assert "Traceback" not in end.err
+
+
+async def test_a_connection_that_breaks_does_not_end_it(home: Setup, tmp_path: Path) -> None:
+    home.model.says("Hello Alice.")
+    async with online(home, tmp_path):
+        home.world.faults.drops(home.bot)
+        await home.alice.says("hello", in_=home.desk)
+        await home.said("Hello Alice.")

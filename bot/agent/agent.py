@@ -12,7 +12,7 @@ from bot.agent.approvals import Actor, MayDecide, Verdict
 from bot.agent.closing import end_turn
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
-from bot.agent.inputs import UserInput
+from bot.agent.inputs import UserInput, user_events
 from bot.agent.live import LiveSession
 from bot.agent.loop import stopped
 from bot.agent.model import Model
@@ -20,13 +20,15 @@ from bot.agent.parts import Parts
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import MayContinue, Runner, told_failures
 from bot.agent.tools import Tool, as_tool
-from bot.errors import AccessDeniedError
+from bot.errors import AccessDeniedError, DuplicateMessageError
 from bot.events import (
     ApprovalRequestedEvent,
     Decision,
     Event,
     RecordedEvent,
     ResetEvent,
+    TurnEndedEvent,
+    TurnOutcome,
     UserMessageEvent,
     new_id,
 )
@@ -161,6 +163,39 @@ class Agent:
         return AgentRun(start)
 
     # -- at once -----------------------------------------------------------------------------------
+
+    async def skip(
+        self,
+        user_input: UserInput,
+        session_id: str,
+        *,
+        user_id: str | None = None,
+        text: str = "",
+    ) -> int:
+        """Record messages that came too late to be answered; return how many were not known.
+
+        They are one turn, which has ended; the model is not told of them.
+
+        Args:
+            user_input: What was said.
+            session_id: Where it was said.
+            user_id: For whom the session is, if there is none yet.
+            text: What people are told.
+
+        Raises:
+            ValueError: for an empty message, or a bad session id.
+            AccessDeniedError: if this user may not continue the session.
+        """
+        messages = user_events(user_input, user_id)
+        end = TurnEndedEvent(turn_id=messages[0].turn_id, outcome=TurnOutcome.SKIPPED, text=text)
+        while messages:
+            try:
+                await self._runner.note(session_id, user_id, messages, end)
+            except DuplicateMessageError as exc:
+                messages = [each for each in messages if each.source_id != exc.source_id]
+            else:
+                break
+        return len(messages)
 
     async def stop(self, session_id: str, *, by: str, turn_id: str | None = None) -> bool:
         """End the oldest open turn; return whether there was one. Those behind it are answered.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from bot.agent.arguments import arguments_hash
 from bot.agent.calls import call_states
@@ -37,6 +39,8 @@ from bot.events import (
 )
 from bot.sessions import Session
 
+LONG = 500
+"""Events from which on a history is built away from the event loop."""
 MAX_REPEATS = 3
 """How often the very same call may be made in one turn."""
 
@@ -67,13 +71,16 @@ async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGener
 async def _stream(
     parts: Parts, live: LiveSession, turn_id: str
 ) -> AsyncGenerator[Event | ModelAnswer, None]:
+    build = partial(
+        history,
+        live.session.events,
+        system_prompt=parts.system_prompt(),
+        model=parts.model.model,
+        turn_id=turn_id,
+    )
+    is_long = len(live.session.events) > LONG
     request = ModelRequest(
-        messages=history(
-            live.session.events,
-            system_prompt=parts.system_prompt(),
-            model=parts.model.model,
-            turn_id=turn_id,
-        ),
+        messages=await asyncio.to_thread(build) if is_long else build(),
         tools=await parts.definitions(),
     )
     if parts.slots.locked():

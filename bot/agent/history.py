@@ -18,6 +18,7 @@ from bot.events import (
     ToolCall,
     ToolResultEvent,
     TurnEndedEvent,
+    TurnOutcome,
     UserMessageEvent,
 )
 
@@ -86,14 +87,16 @@ def _turns(events: Iterable[RecordedEvent], last: str | None) -> Iterator[Sequen
         if event.turn_id:
             turns.setdefault(event.turn_id, []).append(event)
     for turn_id, turn in turns.items():
-        if not _was_refused(turn):
+        if not _is_left_out(turn):
             yield turn
         if turn_id == last:
             return
 
 
-def _was_refused(turn: Sequence[RecordedEvent]) -> bool:
-    return any(isinstance(e, TurnEndedEvent) and e.code == CONTENT_REFUSED for e in turn)
+def _is_left_out(turn: Sequence[RecordedEvent]) -> bool:
+    """Whether the service refused a turn, or it came too late to be answered."""
+    ends = [event for event in turn if isinstance(event, TurnEndedEvent)]
+    return any(e.code == CONTENT_REFUSED or e.outcome is TurnOutcome.SKIPPED for e in ends)
 
 
 def _turn_messages(turn: Sequence[RecordedEvent], names: CallNames) -> Iterator[Message]:

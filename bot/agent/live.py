@@ -36,7 +36,7 @@ class LiveSession:
         self._session: Session | None = None
         self._is_current = False
         self._lock = asyncio.Lock()
-        self._changed = asyncio.Condition()
+        self._changed = Changes()
         self._driven = False
         self._awaited: list[str] = []
         self._holder: str | None = None
@@ -86,10 +86,10 @@ class LiveSession:
         After a conflict `decide` is asked again. Whoever is cancelled meanwhile is cancelled
         after the save.
         """
-        recorded = await _finished(self._record(decide))
-        async with self._changed:
-            self._changed.notify_all()
-        return recorded
+        try:
+            return await _finished(self._record(decide))
+        finally:
+            self._changed.tell()
 
     async def _record(self, decide: Decide) -> Sequence[RecordedEvent]:
         async with self._lock:
@@ -145,6 +145,7 @@ class LiveSession:
             yield
         finally:
             self._awaited.remove(turn_id)
+            self._changed.tell()
 
     def is_awaited(self, turn_id: str) -> bool:
         """Return whether somebody here waits for the answer of this turn."""
@@ -155,21 +156,25 @@ class LiveSession:
         """Whether somebody here answers the session now."""
         return self._driven
 
+    async def turn_comes(self, turn_id: str) -> bool:
+        """Wait until it is this turn's moment; return `False` once the session waits for people."""
+        await self._changed.until(lambda: self.session.waits or self._may_drive(turn_id))
+        return not self.session.waits
+
     @contextlib.asynccontextmanager
     async def driving(self, turn_id: str | None) -> AsyncIterator[None]:
         """Wait until it is this turn's moment, and be the one who answers.
 
         A turn comes after those before it that somebody here waits for.
         """
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._may_drive(turn_id))
-            self._driven = True
-            self.interrupts = Interrupts()
+        await self._changed.until(lambda: self._may_drive(turn_id))
+        self._driven = True
+        self.interrupts = Interrupts()
         try:
             yield
         finally:
             self._driven = False
-            await _finished(self._notify())
+            self._changed.tell()
 
     def _may_drive(self, turn_id: str | None) -> bool:
         if self._driven:
@@ -177,10 +182,6 @@ class LiveSession:
         turns = [turn.turn_id for turn in self.session.open_turns]
         before = turns[: turns.index(turn_id)] if turn_id in turns else []
         return not any(self.is_awaited(earlier) for earlier in before)
-
-    async def _notify(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
 
     async def take_lease(self, holder: str) -> Lease | None:
         """Become the one process that runs this session, unless another is.
@@ -213,6 +214,29 @@ class LiveSessions:
         if live is None:
             live = self._live[session_id] = LiveSession(session_id, self._manager)
         return live
+
+
+class Changes:
+    """Wakes whoever waits for something to become true, whenever something has changed."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Return once this holds; nothing else runs between that moment and the return."""
+        while not holds():
+            change = asyncio.get_running_loop().create_future()
+            self._waiting.add(change)
+            try:
+                await change
+            finally:
+                self._waiting.discard(change)
+
+    def tell(self) -> None:
+        """Let everybody look again."""
+        for change in self._waiting:
+            if not change.done():
+                change.set_result(None)
 
 
 async def _finished(work: Coroutine[Any, Any, T]) -> T:

@@ -28,10 +28,14 @@ class Parts:
     slots: asyncio.Semaphore
 
     async def definitions(self) -> Sequence[dict[str, Any]]:
-        """Return what the model is told of the tools; made once, away from the event loop."""
-        if not self.tools:
-            return ()
-        return await asyncio.to_thread(lambda: [t.definition for t in self.tools.values()])
+        """Return what the model is told of the tools; made once, away from the event loop.
+
+        From then on arguments can be validated on it: what that needs is loaded too.
+        """
+        tools = self.tools.values()
+        if not all(tool.is_defined for tool in tools):
+            await asyncio.to_thread(lambda: [tool.definition for tool in tools])
+        return [tool.definition for tool in tools]
 
     def context(self, session: Session, turn_id: str, call_id: str = "") -> ExecutionContext:
         """Return what a tool is given in this turn."""

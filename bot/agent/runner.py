@@ -76,10 +76,8 @@ class Runner:
         """Record a message, and answer it unless the session waits."""
         messages = user_events(user_input, user_id)
         mine = messages[0].turn_id
-        live = self.sessions[session_id]
-        session = await live.open(user_id, create=True)
-        if not self._may_continue(session, user_id):
-            raise AccessDeniedError(f"you may not continue the session {session_id!r}")
+        live = await self._opened(session_id, user_id)
+        session = live.session
         outcome.context = outcome.context or self._parts.context(session, mine)
         outcome.context.session, outcome.context.user_id = session, user_id
         with live.awaited(mine):
@@ -121,7 +119,30 @@ class Runner:
             async for event in events:
                 yield event
 
+    async def note(
+        self,
+        session_id: str,
+        user_id: str | None,
+        messages: Sequence[UserMessageEvent],
+        end: RecordedEvent,
+    ) -> None:
+        """Record messages together with the end of their turn.
+
+        Raises:
+            DuplicateMessageError: if one of them is known; nothing was recorded.
+        """
+        live = await self._opened(session_id, user_id)
+        await live.record(lambda session: [*self._unless_known(session, messages), end])
+
     # -- their parts -------------------------------------------------------------------------------
+
+    async def _opened(self, session_id: str, user_id: str | None) -> LiveSession:
+        """Return a session that this user may continue, made if there is none."""
+        live = self.sessions[session_id]
+        session = await live.open(user_id, create=True)
+        if not self._may_continue(session, user_id):
+            raise AccessDeniedError(f"you may not continue the session {session_id!r}")
+        return live
 
     async def _mine(
         self, outcome: Outcome, live: LiveSession, recorded: Sequence[RecordedEvent]
@@ -131,7 +152,7 @@ class Runner:
         try:
             for message in recorded:
                 yield message
-            if live.session.waits:
+            if not await live.turn_comes(mine):
                 return
             told = recorded[-1].seq
             async with aclosing(self._drive(outcome, live, mine, told, False)) as events:
@@ -161,6 +182,7 @@ class Runner:
         resumption (`recovering`) says so.
         """
         holder = await self.holder()
+        await self._parts.definitions()
         async with live.driving(mine):
             lease = await live.take_lease(holder)
             if lease is not None and not lease.taken:
@@ -195,6 +217,8 @@ class Runner:
         return messages
 
     async def _decide(self, live: LiveSession, verdict: Verdict) -> RecordedEvent:
+        await self._parts.definitions()
+
         def record(session: Session) -> Sequence[ApprovalDecidedEvent]:
             state = find_request(session.events, verdict.approval_id)
             now = utc_now()

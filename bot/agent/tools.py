@@ -62,6 +62,11 @@ class Tool:
         }
         return {"type": "function", "function": function}
 
+    @property
+    def is_defined(self) -> bool:
+        """Whether the definition was made before."""
+        return "definition" in self.__dict__
+
     def is_gated(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether a call with these effective arguments needs a human's yes."""
         if isinstance(self.approval, bool):
@@ -80,11 +85,14 @@ class Tool:
             Exception: whatever the function raises.
         """
         keywords = self.parameters.bound(arguments, context)
-        if inspect.iscoroutinefunction(self.function):
-            result = await self.function(**keywords)
-        else:
-            result = await in_daemon_thread(lambda: self.function(**keywords), name=self.name)
-        return shortened(as_text(result))
+        if not inspect.iscoroutinefunction(self.function):
+            return await in_daemon_thread(
+                lambda: shortened(as_text(self.function(**keywords))), name=self.name
+            )
+        result = await self.function(**keywords)
+        if isinstance(result, str):
+            return shortened(result)
+        return await in_daemon_thread(lambda: shortened(as_text(result)), name=self.name)
 
 
 @overload
@@ -139,7 +147,12 @@ def as_text(result: Any) -> str:
     from pydantic_core import PydanticSerializationError, to_jsonable_python
 
     try:
-        return json.dumps(to_jsonable_python(result), ensure_ascii=False)
+        # Not `dumps`: however long the result, others get Python's lock in between.
+        encoder = json.JSONEncoder(ensure_ascii=False, default=to_jsonable_python)
+        try:
+            return "".join(encoder.iterencode(result))
+        except TypeError:  # keys of a kind that only pydantic knows
+            return json.dumps(to_jsonable_python(result), ensure_ascii=False)
     except (PydanticSerializationError, TypeError, ValueError, RecursionError) as exc:
         kind = type(result).__name__
         raise ToolError(f"The tool ran, but its result ({kind}) is not JSON.") from exc

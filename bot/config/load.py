@@ -34,19 +34,23 @@ _WRONG = {
 }
 
 
-def load_settings(env_file: Path | None = None, *, discord: bool = True) -> Settings:
+def load_settings(
+    env_file: Path | None = None, *, discord: bool = True, model: bool = True
+) -> Settings:
     """Read all settings from the environment and a file.
 
     Args:
         env_file: Has to exist; by default `.env` in the working directory, if there is one.
         discord: Whether a bot's token is needed.
+        model: Whether all that a model service needs is needed.
 
     Raises:
         ConfigError: names everything that is missing or wrong, and shows no secret.
     """
     path = _checked(env_file)
     settings, wrong = _read(path)
-    missing = {name: text for name, text in _missing(settings, discord) if name not in wrong}
+    lacking = _missing(settings, discord=discord, model=model)
+    missing = {name: text for name, text in lacking if name not in wrong}
     if problems := {**missing, **wrong}:
         raise ConfigError(*(problems[name] for name in Settings.model_fields if name in problems))
     return settings
@@ -139,10 +143,15 @@ def _shown(error: ErrorDetails) -> str:
     return f", not {str(given)[:40]!r}" if error["type"] != "value_error" else ""
 
 
-def _missing(settings: Settings, discord: bool) -> Iterator[tuple[str, str]]:
-    service = settings.service
+def _missing(settings: Settings, *, discord: bool, model: bool) -> Iterator[tuple[str, str]]:
     if discord and not settings.discord_token.get_secret_value():
         yield _is_missing("discord_token")
+    if model:
+        yield from _missing_of_model(settings)
+
+
+def _missing_of_model(settings: Settings) -> Iterator[tuple[str, str]]:
+    service = settings.service
     if service not in KEYLESS and not settings.openai_api_key.get_secret_value():
         yield _is_missing("openai_api_key")
     if service in HOMELESS and not settings.openai_base_url:

@@ -109,6 +109,10 @@ class Settings(BaseSettings):
     turns_per_minute: Count = Field(
         10, description="How many messages of one person are answered in a minute."
     )
+    catch_up_minutes: Annotated[float, Field(ge=0, le=60 * 24 * 7)] = Field(
+        60,
+        description="How old a message may be that is answered later, when the bot was away.",
+    )
     shutdown_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
         20, description="How long answers may go on being written when the bot is stopped."
     )

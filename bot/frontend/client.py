@@ -15,6 +15,7 @@ from bot.frontend.cards import Approve, Deny, Stop
 from bot.frontend.commands import add_commands
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
+from bot.frontend.patience import make_patient
 from bot.frontend.tree import Tree
 from bot.frontend.wiring import wire
 from bot.sessions import SessionStore
@@ -54,6 +55,7 @@ class ParleyClient(discord.AutoShardedClient):
             allowed_mentions=NOBODY,
             max_messages=None,
             guild_ready_timeout=options.guilds_within,
+            heartbeat_timeout=options.dead_after,
         )
         self.options = options
         self.agent = make_agent(self)
@@ -83,20 +85,51 @@ class ParleyClient(discord.AutoShardedClient):
     async def setup_hook(self) -> None:
         """Get ready between the login and the first event."""
         await learn_gateway(self)
+        await self._parts.seen.load()
+        self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
         self.add_dynamic_items(Approve, Deny, Stop)
         await self.tree.sync_if_changed(self._marks)
 
+    async def on_shard_connect(self, shard_id: int) -> None:
+        """Note that a connection begins anew, which says nothing of what was missed.
+
+        discord.py calls this when a session begins, before it hears of any message, and not when
+        one is resumed.
+        """
+        self._parts.arrivals.begin()
+        make_patient(self, shard_id, longest=self.options.reconnect_within)
+
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """Catch up with a server that comes late, or was not there for a while."""
+        if self._closing is None:
+            self._parts.catch_up.doubt(guild)
+
+    async def on_guild_channel_create(self, channel: discord.abc.GuildChannel) -> None:
+        """Note that a channel is new."""
+        self._parts.arrivals.born(channel.id)
+
+    async def on_thread_create(self, thread: discord.Thread) -> None:
+        """Note that a thread is new."""
+        self._parts.arrivals.born(thread.id)
+
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
+        self._parts.reconciler.retry()
+        if self._closing is None:
+            self._parts.catch_up.wake()
         if not self._recovered and self._closing is None:
             self._recovered = True
             self._parts.work.start(self._parts.recovery.recover(), name="recovery")
 
+    async def on_resumed(self) -> None:
+        """Show what could not be shown while the connection was gone."""
+        self._parts.reconciler.retry()
+
     async def on_message(self, message: discord.Message) -> None:
         """Hand a message on."""
         if self._closing is None:
-            hearing = self._parts.inbox.hear(message)
+            hearing = self._parts.arrivals.arrived(message)
             await self._parts.work.task(hearing, name=f"message {message.id}")
 
     async def close(self) -> None:
@@ -115,6 +148,8 @@ class ParleyClient(discord.AutoShardedClient):
     async def _let_finish(self) -> None:
         parts = self._parts
         parts.expiry.close()
+        parts.arrivals.close()
+        await parts.reading.cancel()
         if not await parts.work.finish(self.options.drain_seconds):
             logger.info("some turns are left open; the next start goes on with them")
         self.agent.suspend()
@@ -122,6 +157,7 @@ class ParleyClient(discord.AutoShardedClient):
         parts.showing.start(parts.previews.close(), name="the end of the previews")
         await parts.showing.finish(LAST_WORDS)
         await parts.showing.cancel()
+        await parts.seen.flush()
 
 
 def _intents() -> discord.Intents:

@@ -91,6 +91,11 @@ class Control:
         run = act(session_id, approval_id, by=actor, reason=reason or None)
         return await self._decide(session_id, approval_id, run, done)
 
+    async def withhold(self, session_id: str, approval_id: str, why: str) -> None:
+        """Deny a call that nobody can be asked about."""
+        bot = Actor(user_id="bot", owner=True)
+        await self.deny(session_id, approval_id, bot, why)
+
     async def _decide(self, session_id: str, approval_id: str, run: AgentRun, done: str) -> str:
         found = await self._store.find_approval(approval_id)
         if found is None or found.session_id != session_id:

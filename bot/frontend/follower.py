@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from bot.agent.closing import answers
 from bot.events import (
     AssistantMessageEvent,
@@ -17,14 +15,11 @@ from bot.events import (
     ToolStartedEvent,
     UserMessageEvent,
 )
-from bot.frontend.outbox import Outbox
 from bot.frontend.preview import Preview, Previews, Subject
 from bot.frontend.reconcile import Reconciler
-from bot.frontend.refusals import DiscordError
+from bot.frontend.trouble import Outage
 from bot.frontend.typing_sign import TypingSign
 from bot.sessions import SessionStore
-
-logger = logging.getLogger(__name__)
 
 ELSEWHERE = {RunStatus.DUPLICATE, RunStatus.HANDED_OVER}
 
@@ -38,14 +33,14 @@ class Follower:
         channel_id: int,
         *,
         store: SessionStore,
-        outbox: Outbox,
+        outage: Outage,
         previews: Previews,
         reconciler: Reconciler,
         sign: TypingSign,
     ) -> None:
         self._session_id = session_id
         self._channel_id = channel_id
-        self._outbox = outbox
+        self._outage = outage
         self._store = store
         self._previews = previews
         self._reconciler = reconciler
@@ -61,11 +56,12 @@ class Follower:
             case RateLimitEvent():
                 (await self._written(event.turn_id)).note(_note(event))
             case UserMessageEvent():
+                self._outage.over(self._channel_id)
                 await self._show_typing()
             case RecordedEvent():
                 self._see_recorded(event)
             case ErrorEvent(turn_id=""):
-                await self._tell(event)
+                await self._outage.tell(self._channel_id, event.message, event.reference)
             case DoneEvent() if event.status not in ELSEWHERE:
                 self._reconciler.wake(self._session_id)
             case _:
@@ -81,14 +77,6 @@ class Follower:
         if isinstance(event, ToolStartedEvent):
             self._sign.on()
         self._reconciler.wake(self._session_id)
-
-    async def _tell(self, error: ErrorEvent) -> None:
-        """Tell of a failure that is not in the log, since the log could not be written."""
-        text = f"{error.message} (reference {error.reference})"
-        try:
-            await self._outbox.tell(self._channel_id, text)
-        except DiscordError as exc:
-            logger.warning("a failure in %s could not be told: %s", self._session_id, exc)
 
     async def _show_typing(self) -> None:
         session = await self._store.get(self._session_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 DISCORD_API = "https://discord.com/api/v10"
@@ -41,7 +42,10 @@ class FrontendOptions:
         edit_interval: Seconds between two edits of the message being written.
         attachment_bytes: Files above this size are not read.
         drain_seconds: How long running turns may go on when the bot is closed.
+        catch_up_window: How old a message may be that was written while the bot was away.
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
+        dead_after: Seconds without a sign of life after which a connection is given up.
+        reconnect_within: Seconds between two attempts to connect, at the most.
         api_base: Where Discord's REST API is.
     """
 
@@ -58,5 +62,8 @@ class FrontendOptions:
     edit_interval: float = 1.1
     attachment_bytes: int = 10 * 1024 * 1024
     drain_seconds: float = 10.0
+    catch_up_window: timedelta = timedelta(hours=1)
     guilds_within: float = 2.0
+    dead_after: float = 60.0
+    reconnect_within: float = 60.0
     api_base: str = DISCORD_API

@@ -18,7 +18,6 @@ from bot.frontend.refusals import (
     TooLargeError,
     asked,
     lacking,
-    translated,
 )
 from bot.frontend.shown import Key, Shown, marks
 from bot.frontend.split import LIMIT
@@ -43,16 +42,22 @@ class Outbox:
         """Post a message and return its id.
 
         A reply that may not be one is posted without its reference, a file that is too large
-        as a note, a text that is blocked as a sentence about it.
+        as a note, a text that is blocked as a sentence about it. Not so a card that asks: nobody
+        is to approve what is not shown.
 
         Raises:
+            ContentRefusedError: if a card cannot show what it asks for.
             DiscordError: if it could not be posted.
         """
         try:
             return await self._send(channel_id, shown, nonce)
         except TooLargeError:
+            if shown.asks:
+                raise ContentRefusedError("the arguments are too large to be shown") from None
             return await self._send(channel_id, _without_file(shown), nonce)
         except ContentRefusedError as exc:
+            if shown.asks:
+                raise
             return await self._send(channel_id, _blocked(shown, exc), nonce)
 
     async def _send(self, channel_id: int, shown: Shown, nonce: str) -> int:
@@ -122,10 +127,11 @@ class Outbox:
             limit=SEARCHED, after=discord.Object(after) if after else None, oldest_first=False
         )
         own = self._client.user.id if self._client.user else 0
-        try:
-            said = [message async for message in history if message.author.id == own]
-        except discord.DiscordException as exc:
-            raise translated(exc, lacking=self._lacking(channel_id)) from exc
+
+        async def read() -> list[discord.Message]:
+            return [message async for message in history if message.author.id == own]
+
+        said = await asked(read, lambda: self._lacking(channel_id))
         wanted = marks(shown.key)
         carrying = [each.id for each in said if wanted & _custom_ids(each)]
         saying = [each.id for each in said if each.content.strip() == shown.content.strip()]

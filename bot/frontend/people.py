@@ -21,7 +21,7 @@ class People:
     def __init__(self, client: discord.Client, options: FrontendOptions) -> None:
         self._client = client
         self._options = options
-        self._members: dict[int, tuple[float, bool]] = {}
+        self._members: dict[tuple[int, int], tuple[float, discord.Member | None]] = {}
 
     def is_owner(self, user: int) -> bool:
         """Whether this is an owner of the bot, by setting or by what Discord says."""
@@ -68,30 +68,41 @@ class People:
         return may_write_dms(options, user.id, owner=owner, member=member)
 
     async def _is_member(self, user: int) -> bool:
-        """Whether somebody may talk in one of the servers; remembered for a while."""
-        now = time.monotonic()
-        self._members = {
-            each: (at, found)
-            for each, (at, found) in self._members.items()
-            if now - at < REMEMBERED
-        }
-        if user not in self._members:
-            self._members[user] = (now, await self._ask_whether_member(user))
-        return self._members[user][1]
+        """Whether somebody may talk in one of the servers.
 
-    async def _ask_whether_member(self, user: int) -> bool:
-        """Ask Discord, server by server: without a privileged intent the client knows nobody."""
+        Discord is asked, server by server: without a privileged intent the client knows nobody.
+        """
         allowed = self._options.guild_ids
         for guild in self._client.guilds:
             if not allowed or guild.id in allowed:
-                speaker = await self._membership(guild, user)
-                if speaker is not None and may_talk(self._options, speaker):
+                member = await self._member(guild, user)
+                if member and may_talk(self._options, self.speaker(member, guild.id)):
                     return True
         return False
 
-    async def _membership(self, guild: discord.Guild, user: int) -> Speaker | None:
+    async def recognised(
+        self, user: discord.User | discord.Member, guild: discord.Guild | None
+    ) -> discord.User | discord.Member:
+        """Return somebody with roles and nickname, which a message read later does not tell.
+
+        Raises:
+            DiscordError: if Discord cannot be asked.
+        """
+        if guild is None or isinstance(user, discord.Member):
+            return user
+        return await self._member(guild, user.id) or user
+
+    async def _member(self, guild: discord.Guild, user: int) -> discord.Member | None:
+        now, key = time.monotonic(), (guild.id, user)
+        fresh = {k: (at, m) for k, (at, m) in self._members.items() if now - at < REMEMBERED}
+        self._members = fresh
+        if key not in fresh:
+            fresh[key] = (now, await self._fetched(guild, user))
+        return fresh[key][1]
+
+    @staticmethod
+    async def _fetched(guild: discord.Guild, user: int) -> discord.Member | None:
         try:
-            member = await asked(lambda: guild.fetch_member(user))
+            return await asked(lambda: guild.fetch_member(user))
         except RefusedError:
             return None
-        return self.speaker(member, guild.id)

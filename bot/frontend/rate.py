@@ -24,16 +24,22 @@ class Rate:
     def __init__(self, turns: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._turns = turns
         self._clock = clock
-        self._answered: dict[int, deque[float]] = {}
+        self._answered: dict[int, deque[tuple[float, float]]] = {}
         self._told: dict[int, float] = {}
 
-    def ask(self, user: int) -> Verdict:
-        """Count a message and say what to do with it."""
+    def ask(self, user: int, written: float | None = None) -> Verdict:
+        """Count a message and say what to do with it.
+
+        Args:
+            user: Who wrote it.
+            written: When, in seconds: what is heard late counts for the minute it was written in.
+        """
         now = self._clock()
         self._forget(now)
+        written = now if written is None else written
         answered = self._answered.setdefault(user, deque())
-        if len(answered) < self._turns:
-            answered.append(now)
+        if sum(abs(written - each) < MINUTE for _, each in answered) < self._turns:
+            answered.append((now, written))
             return Verdict.ANSWER
         if user in self._told:
             return Verdict.SILENT
@@ -42,7 +48,7 @@ class Rate:
 
     def _forget(self, now: float) -> None:
         for user, times in list(self._answered.items()):
-            while times and now - times[0] >= MINUTE:
+            while times and now - times[0][0] >= MINUTE:
                 times.popleft()
             if not times:
                 del self._answered[user]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import chain, repeat
 
 from bot.events import RecordedEvent
 from bot.frontend.deliverer import Deliverer, Known
 from bot.frontend.preview import Previews
 from bot.frontend.refusals import (
+    ContentRefusedError,
     DiscordError,
     PlaceGoneError,
     RefusedError,
@@ -26,7 +29,8 @@ from bot.sessions.deliveries import DeliveryStore
 logger = logging.getLogger(__name__)
 
 PAGE = 1000
-RETRY_AFTER = (1.0, 5.0, 25.0)  # seconds, while Discord cannot be reached
+DENIED = "What I wanted to ask about there does not run"
+RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 
 class Reconciler:
@@ -41,6 +45,7 @@ class Reconciler:
         previews: Previews,
         trouble: Trouble,
         expiry: Callable[[str, datetime | None], None],
+        unseen: Callable[[str, str, str], None],
         tasks: Tasks,
     ) -> None:
         self._store = store
@@ -49,7 +54,9 @@ class Reconciler:
         self._previews = previews
         self._trouble = trouble
         self._expiry = expiry
+        self._unseen = unseen
         self._tasks = tasks
+        self._hope = asyncio.Event()
         self._woken: set[str] = set()
         self._workers: dict[str, asyncio.Task[None]] = {}
 
@@ -60,6 +67,11 @@ class Reconciler:
             self._workers[session_id] = self._tasks.task(
                 self._work(session_id), name=f"reconcile {session_id}"
             )
+
+    def retry(self) -> None:
+        """Try again now what could not be shown: Discord is there again."""
+        self._hope.set()
+        self._hope = asyncio.Event()
 
     async def caught_up(self, session_id: str) -> None:
         """Wait until the session is reconciled as far as it was woken."""
@@ -75,22 +87,25 @@ class Reconciler:
             del self._workers[session_id]
 
     async def _try(self, session_id: str) -> None:
-        for delay in (*RETRY_AFTER, None):
+        for delay in chain(RETRY_AFTER, repeat(RETRY_AFTER[-1])):
             try:
                 if not await self._reconcile(session_id):
                     # An archived thread refuses edits, and is opened by the next new message.
                     await self._reconcile(session_id)
             except UnavailableError as exc:
                 logger.warning("%s is not reconciled: %s", session_id, exc)
-                if delay is None:
-                    return  # the next wake, or the next start, goes on from here
-                await asyncio.sleep(delay)
+                await self._pause(delay)
             except DiscordError as exc:
                 await self._trouble.tell(session_id, exc)
                 return
             else:
                 self._trouble.over(session_id)
                 return
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._hope.wait()
 
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""
@@ -102,12 +117,30 @@ class Reconciler:
         known = await self._deliverer.known(session_id, turns)
         try:
             complete = await self._show(session_id, seen, known)
-        except PlaceGoneError:
+        except PlaceGoneError as exc:
             logger.info("the place of %s was deleted: nobody can see it any more", session_id)
+            await self._deny_unseen(session_id, seen, exc)
             complete = True
+        except ContentRefusedError as exc:
+            await self._deny_unseen(session_id, seen, exc)
+            complete = False
+        except RefusedError as exc:
+            if await self._deny_unseen(session_id, seen, exc):
+                raise RefusedError(f"{exc}. {DENIED}", exc.code) from exc
+            raise
         if complete and seen.settled_to > start:
             await self._deliveries.set_delivered_to(session_id, seen.settled_to)
         return complete
+
+    async def _deny_unseen(self, session_id: str, seen: View, why: DiscordError) -> bool:
+        """Let the calls be denied that nobody can be asked about; return whether there are any."""
+        cards = [shown.key for shown in seen.shown if shown.asks]
+        known = await self._deliverer.known(session_id, {key.turn_id for key in cards})
+        visible = {key for key, delivery in known.items() if delivery.message_id is not None}
+        unseen = [key for key in cards if key not in visible]
+        for key in unseen:
+            self._unseen(session_id, key.subject, f"nobody could be asked: {why}")
+        return bool(unseen)
 
     async def _log(self, session_id: str, start: int) -> Sequence[RecordedEvent]:
         events: list[RecordedEvent] = []

@@ -45,10 +45,10 @@ class UnavailableError(DiscordError):
     """Discord cannot be reached, or failed; it may have done what was asked all the same."""
 
 
+OLD_EDITS = 30046  # "maximum number of edits to messages older than 1 hour reached"
 # The numbers are those of the reference, "JSON error codes".
 _REASONS = {
-    20016: "slow mode is on here",
-    20028: "Discord limits how much is written here",
+    OLD_EDITS: "old messages may not be changed as often as this one was",
     50001: "I have no access to this place",
     50007: "this person takes no direct messages from me",
     50013: "I am missing a permission here",
@@ -77,7 +77,7 @@ def translated(error: Exception, *, lacking: str = "") -> DiscordError:
         error: What was raised.
         lacking: The names of the permissions that are missing, where it is known.
     """
-    if not isinstance(error, discord.HTTPException) or error.status >= 500:
+    if not isinstance(error, discord.HTTPException) or _is_for_now(error):
         return UnavailableError(f"{type(error).__name__}: {error}")
     match error.code:
         case 10008:
@@ -90,6 +90,11 @@ def translated(error: Exception, *, lacking: str = "") -> DiscordError:
             return ContentRefusedError(_CONTENT[code], code)
         case code:
             return RefusedError(_reason(error, lacking), code)
+
+
+def _is_for_now(error: discord.HTTPException) -> bool:
+    """Whether the same request may work later, as it stands."""
+    return error.status >= 500 or (error.status == 429 and error.code != OLD_EDITS)
 
 
 def _reason(error: discord.HTTPException, lacking: str) -> str:

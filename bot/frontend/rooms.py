@@ -59,7 +59,11 @@ class Rooms:
         return reaction_to(self._options, await self._heard(message))
 
     async def open(self, message: discord.Message, text: str) -> Place:
-        """Return the thread that was opened for a message; where that is not possible, here."""
+        """Return the thread that was opened for a message; where none may be opened, here.
+
+        Raises:
+            UnavailableError: if Discord failed.
+        """
         return await self._thread(message, text) or place_of_message(message)
 
     async def _heard(self, message: discord.Message) -> Heard:
@@ -82,12 +86,17 @@ class Rooms:
         return own or await self._store.get(session_id) is not None
 
     async def _thread(self, message: discord.Message, text: str) -> Place | None:
-        """Open a thread on a message; a thread's id is its first message's."""
+        """Open a thread on a message; a thread's id is its first message's.
+
+        Raises:
+            UnavailableError: if Discord failed, and there is none.
+        """
         place = Place(PlaceKind.THREAD, message.id)
         try:
             await asked(lambda: message.create_thread(name=thread_name(text)))
         except UnavailableError:
-            return place if await self._exists(message.id) else None
+            if not await self._exists(message.id):
+                raise  # the message is heard again, and this with it
         except RefusedError as exc:
             if exc.code != EXISTS:
                 await self._no_thread(message, exc)

@@ -13,6 +13,7 @@ from bot.frontend.outbox import Outbox
 from bot.frontend.preview import Previews
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.tasks import Tasks
+from bot.frontend.trouble import Outage
 from bot.frontend.typing_sign import TypingSign
 from bot.sessions import SessionStore
 
@@ -25,12 +26,14 @@ class Runs:
         *,
         store: SessionStore,
         outbox: Outbox,
+        outage: Outage,
         previews: Previews,
         reconciler: Reconciler,
         tasks: Tasks,
     ) -> None:
         self._store = store
         self._outbox = outbox
+        self._outage = outage
         self._previews = previews
         self._reconciler = reconciler
         self._tasks = tasks
@@ -44,6 +47,10 @@ class Runs:
         first: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         self._tasks.start(self._begin(session_id, run, first), name=f"run of {session_id}")
         return await first
+
+    def reconcile(self, session_id: str) -> None:
+        """Show what was recorded without a run."""
+        self._reconciler.wake(session_id)
 
     def start(self, session_id: str, run: AgentRun) -> None:
         """Follow a run that nobody waits for."""
@@ -81,7 +88,7 @@ class Runs:
             session_id,
             place.channel_id,
             store=self._store,
-            outbox=self._outbox,
+            outage=self._outage,
             previews=self._previews,
             reconciler=self._reconciler,
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),

@@ -69,6 +69,11 @@ class Shown:
     final: bool = True
 
     @property
+    def asks(self) -> bool:
+        """Whether it is a card that waits for a decision."""
+        return self.key.purpose is Purpose.CARD and bool(self.buttons)
+
+    @property
     def content_hash(self) -> str:
         """Tells whether a message shows this already."""
         parts = (self.content, repr(self.buttons), repr(self.file))

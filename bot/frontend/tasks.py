@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
+PATIENCE = 3.0  # seconds in which work that was cancelled has to end
+
 
 class Tasks:
     """Background work of one part; a failure is logged, never lost.
@@ -54,9 +56,13 @@ class Tasks:
         return True
 
     async def cancel(self) -> None:
-        """End everything that still runs, and wait until it has ended."""
+        """End everything that still runs; what does not let itself be ended is left behind."""
         self._closed = True
-        while running := set(self._running):
+        stubborn: set[asyncio.Task[Any]] = set()
+        while running := self._running - stubborn:
             for task in running:
                 task.cancel()
-            await asyncio.wait(running)
+            _, pending = await asyncio.wait(running, timeout=PATIENCE)
+            for task in pending:
+                logger.warning("%s does not end", task.get_name())
+            stubborn |= pending

@@ -8,12 +8,34 @@ from collections.abc import AsyncIterator
 import discord
 
 from bot.events import UserMessageEvent
-from bot.frontend.ids import Place, place_of, user_of
+from bot.frontend.ids import Place, PlaceKind, place_of, user_of
 from bot.frontend.outbox import Outbox
 from bot.frontend.refusals import DiscordError, asked
 from bot.sessions import SessionStore
 
 logger = logging.getLogger(__name__)
+
+
+class Outage:
+    """Says once a place, until it is over, that the log cannot be read or written."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._told: set[int] = set()
+
+    async def tell(self, channel_id: int, text: str, reference: str) -> None:
+        """Say it, unless it was said; that it cannot be said is logged."""
+        if channel_id in self._told:
+            return
+        self._told.add(channel_id)
+        try:
+            await self._outbox.tell(channel_id, f"{text} (reference {reference})")
+        except DiscordError as exc:
+            logger.warning("a failure could not be told in %s: %s", channel_id, exc)
+
+    def over(self, channel_id: int) -> None:
+        """Note that the log could be written for a place."""
+        self._told.discard(channel_id)
 
 
 class Trouble:
@@ -47,8 +69,8 @@ class Trouble:
 
     async def _elsewhere(self, place: Place) -> AsyncIterator[int]:
         """Give other places where it may be told: a thread's channel, a DM to who wrote last."""
-        channel = self._client.get_channel(place.channel_id)
-        if isinstance(channel, discord.Thread):
+        channel = await self._thread(place)
+        if channel is not None:
             yield channel.parent_id
         writer = await self._writer(place.session_id)
         if writer is not None:
@@ -59,6 +81,16 @@ class Trouble:
             else:
                 if dm.id != place.channel_id:
                     yield dm.id
+
+    async def _thread(self, place: Place) -> discord.Thread | None:
+        """Return the thread of a place; discord.py forgets one that is archived."""
+        found = self._client.get_channel(place.channel_id)
+        if place.kind is PlaceKind.THREAD and found is None:
+            try:
+                found = await asked(lambda: self._client.fetch_channel(place.channel_id))
+            except DiscordError as exc:
+                logger.warning("nor is the thread %s to be found: %s", place.channel_id, exc)
+        return found if isinstance(found, discord.Thread) else None
 
     async def _writer(self, session_id: str) -> int | None:
         session = await self._store.get(session_id)

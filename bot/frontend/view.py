@@ -72,6 +72,7 @@ class _Stretch:
 
     def __init__(self, events: Sequence[RecordedEvent]) -> None:
         self._events = events
+        self._skipped = {each.turn_id for each in events if _is_skip(each)}
         self._turns: dict[str, _Turn] = {}
         self._open: dict[str, _Turn] = {}
         self._requests: dict[str, ApprovalRequestedEvent] = {}
@@ -125,8 +126,9 @@ class _Stretch:
     def _begin(self, event: UserMessageEvent) -> None:
         if event.turn_id not in self._turns:
             author = event.author.user_id if event.author else ""
-            turn = _Turn(event.source_id, author, event.seq)
-            self._turns[event.turn_id] = self._open[event.turn_id] = turn
+            turn = self._turns[event.turn_id] = _Turn(event.source_id, author, event.seq)
+            if event.turn_id not in self._skipped:  # those wait for nothing
+                self._open[event.turn_id] = turn
 
     def _decide(self, event: ApprovalDecidedEvent) -> None:
         self._decisions[event.approval_id] = event
@@ -171,6 +173,10 @@ class _Stretch:
         still_open = [turn.since for turn in self._open.values()]
         last = self._events[-1].seq if self._events else 0
         return min(still_open) - 1 if still_open else last
+
+
+def _is_skip(event: RecordedEvent) -> bool:
+    return isinstance(event, TurnEndedEvent) and event.outcome is TurnOutcome.SKIPPED
 
 
 def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:

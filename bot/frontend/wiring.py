@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import discord
 
 from bot.agent import Agent
+from bot.frontend.arrivals import Arrivals
+from bot.frontend.catch_up import CatchUp
 from bot.frontend.control import Control
 from bot.frontend.deliverer import Deliverer
 from bot.frontend.expiry import Expiry
 from bot.frontend.inbox import Inbox
+from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
 from bot.frontend.people import People
@@ -19,8 +22,9 @@ from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
+from bot.frontend.seen import Seen
 from bot.frontend.tasks import Tasks
-from bot.frontend.trouble import Trouble
+from bot.frontend.trouble import Outage, Trouble
 from bot.sessions import SessionStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.marks import MarkStore
@@ -34,16 +38,21 @@ class Parts:
     Attributes:
         work: Messages being heard and runs being followed.
         showing: What is being written to Discord.
+        reading: What is being looked for that was missed.
     """
 
-    inbox: Inbox
+    arrivals: Arrivals
+    catch_up: CatchUp
+    seen: Seen
     control: Control
     people: People
     recovery: Recovery
     expiry: Expiry
     previews: Previews
+    reconciler: Reconciler
     work: Tasks
     showing: Tasks
+    reading: Tasks
 
 
 def wire(
@@ -57,8 +66,9 @@ def wire(
     options: FrontendOptions,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
-    work, showing = Tasks(), Tasks()
+    work, showing, reading = Tasks(), Tasks(), Tasks()
     people, outbox = People(client, options), Outbox(client)
+    outage, locks, seen = Outage(outbox), Locks[int](), Seen(places)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
     previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
@@ -69,9 +79,17 @@ def wire(
         previews=previews,
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
+        unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
         tasks=showing,
     )
-    runs = Runs(store=store, outbox=outbox, previews=previews, reconciler=reconciler, tasks=work)
+    runs = Runs(
+        store=store,
+        outbox=outbox,
+        outage=outage,
+        previews=previews,
+        reconciler=reconciler,
+        tasks=work,
+    )
     control = Control(
         agent=agent, store=store, runs=runs, reconciler=reconciler, options=options, tasks=work
     )
@@ -82,21 +100,35 @@ def wire(
         client=client,
         agent=agent,
         store=store,
-        places=places,
         marks=marks,
         people=people,
         rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, options=options),
         runs=runs,
         outbox=outbox,
+        outage=outage,
+        locks=locks,
         options=options,
     )
-    return Parts(
+    arrivals = Arrivals(
+        client=client,
         inbox=inbox,
+        seen=seen,
+        locks=locks,
+        window=options.catch_up_window,
+        on_behind=lambda: catch_up.retry(),
+    )
+    catch_up = CatchUp(client=client, arrivals=arrivals, places=places, tasks=reading)
+    return Parts(
+        arrivals=arrivals,
+        catch_up=catch_up,
+        seen=seen,
         control=control,
         people=people,
         recovery=recovery,
         expiry=expiry,
         previews=previews,
+        reconciler=reconciler,
         work=work,
         showing=showing,
+        reading=reading,
     )

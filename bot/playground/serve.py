@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bot import sandbox
-from bot.app import stop_signals
 from bot.config import Settings, is_set, load_settings
+from bot.ending import ending
 from bot.errors import ParleyError
 from bot.playground.stage import BotProcess, make_stage
 from bot.sandbox.model import DemoModel, serve_model
@@ -77,7 +77,7 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
             await bot.restart()
 
     async with AsyncExitStack() as stack:
-        stop = stack.enter_context(stop_signals(ENDING))
+        stop = stack.enter_context(ending(ENDING)).asked
         try:
             page = sandbox.serve(stage.world, port=port, notice=_notice(settings), restart=restart)
             running = await stack.enter_async_context(page)

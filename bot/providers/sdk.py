@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any, cast
@@ -61,25 +63,54 @@ async def response_blocks(
 ) -> AsyncIterator[AsyncIterator[bytes]]:
     """Send a request and give its response as blocks of bytes.
 
-    The SDK's typed path takes 0.15 ms a message on the event loop; `extra_body` does not.
+    The SDK's typed path takes 0.15 ms a message on the event loop, and its encoding of a long
+    conversation holds the loop up.
     """
-    body = {
-        "stream_options": {"include_usage": True},
-        **settings.extra_body,
-        "messages": list(messages),
-        **({"tools": list(tools)} if tools else {}),
-    }
     async with AsyncExitStack() as stack:
         try:
-            response = await stack.enter_async_context(
-                client.chat.completions.with_streaming_response.create(
-                    model=settings.model, messages=[], stream=True, extra_body=body
-                )
-            )
+            body = await asyncio.to_thread(encoded, settings, messages, tools)
         except (TypeError, ValueError) as error:  # something in it is not JSON
             raise _unsendable(error) from None
-        blocks = cast("AsyncGenerator[bytes]", response.iter_bytes())
+        response: Any = await client.post(
+            "/chat/completions",
+            cast_to=_http.Response,  # as it is
+            content=body,
+            options={"headers": {"Content-Type": "application/json"}},
+            stream=True,
+            stream_cls=openai.AsyncStream[Any],
+        )
+        stack.push_async_callback(response.aclose)
+        blocks: AsyncGenerator[bytes] = response.aiter_bytes()
         yield await stack.enter_async_context(aclosing(blocks))
+
+
+def encoded(
+    settings: ProviderSettings,
+    messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, Any]],
+) -> bytes:
+    """Return a request's body as JSON, made message by message.
+
+    Made as one it would hold up the event loop also from another thread.
+
+    Raises:
+        TypeError: if something is no JSON.
+        ValueError: likewise.
+    """
+    body = {
+        "model": settings.model,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        **settings.extra_body,
+        **({"tools": list(tools)} if tools else {}),
+        "messages": [],
+    }
+    told = ",".join([_json(message) for message in messages])
+    return f"{_json(body)[:-2]}{told}]}}".encode()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def translated(error: Exception, secret: str) -> ModelError:

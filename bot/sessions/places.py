@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from bot.storage import Database
 
 _MARK = """
     INSERT INTO places (channel_id, seen_up_to) VALUES (?, ?)
     ON CONFLICT (channel_id) DO UPDATE SET seen_up_to = max(seen_up_to, excluded.seen_up_to)"""
+
+
+_DMS = """
+    SELECT session_id FROM sessions
+    WHERE session_id GLOB 'dm-[0-9]*' AND updated_at >= ?
+    ORDER BY updated_at DESC LIMIT ?"""
 
 
 class PlaceStore:
@@ -31,3 +38,12 @@ class PlaceStore:
     async def mark_seen(self, channel_id: int, message_id: int) -> None:
         """Note that everything up to a message was seen; never goes back."""
         await self._database.execute(_MARK, (channel_id, message_id))
+
+    async def mark_all(self, seen: Mapping[int, int]) -> None:
+        """Note it for several channels, in one write."""
+        await self._database.execute_many(_MARK, list(seen.items()))
+
+    async def direct(self, *, since: datetime, limit: int) -> Sequence[int]:
+        """Return the channels of conversations in DMs that went on since then, latest first."""
+        rows = await self._database.fetch(_DMS, (since.isoformat(timespec="microseconds"), limit))
+        return [int(session_id.removeprefix("dm-")) for (session_id,) in rows]

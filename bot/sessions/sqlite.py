@@ -76,9 +76,10 @@ class SQLiteSessionManager(SessionStore):
     """
 
     def __init__(self, path: Path | str) -> None:
-        self.database = Database(path)
-        beside = self.database.path
-        self._holders = Holders(beside.with_name(f"{beside.name}-holders"))
+        file = Path(path).resolve()
+        beside = file.with_name(f"{file.name}-holders")
+        self.database = Database(path, trace=beside)
+        self._holders = Holders(beside)
         self._kept = KeptEvents()
 
     async def initialize(self) -> None:

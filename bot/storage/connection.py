@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, Generic, TypeVar
+from urllib.parse import quote
 
 import aiosqlite
 
@@ -26,6 +27,17 @@ from bot.storage.migrations import migrate
 T = TypeVar("T")
 
 BUSY_SECONDS = 10.0
+"""How long another program's lock is waited for, before that is an error."""
+
+SPOILING = {
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_READONLY,
+}
+"""Errors after which a connection may stay useless, though the disk is well again."""
 
 
 class Job(Generic[T]):
@@ -65,6 +77,7 @@ class Shared(sqlite3.Connection):
         try:
             self.execute(self._lane.begin)
         except sqlite3.Error as exc:
+            self._lane.note(exc)
             for job in jobs:
                 job.error = exc
             return
@@ -73,10 +86,10 @@ class Shared(sqlite3.Connection):
                 job.value = job.function(self)
             self.execute("COMMIT")
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
+            self._lane.note(exc)
             for job in jobs:
                 job.error = exc
-            if self.in_transaction:
-                self.execute("ROLLBACK")
+            self._undo()
             if len(jobs) > 1:
                 for job in jobs:
                     job.error = None
@@ -84,16 +97,36 @@ class Shared(sqlite3.Connection):
         else:
             self._lane.transactions += 1
 
+    def _undo(self) -> None:
+        if self.in_transaction:
+            try:
+                self.execute("ROLLBACK")
+            except sqlite3.Error as exc:
+                self._lane.note(exc)
+
 
 class Lane:
-    """A way to one connection; opened once, then used from one event loop at a time."""
+    """A way to one connection; opened once, then used from one event loop at a time.
 
-    def __init__(self, path: Path, begin: str, prepare: Callable[[sqlite3.Connection], None]):
+    Attributes:
+        spoiled: Whether the connection met an error after which another one is needed.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        begin: str,
+        prepare: Callable[[sqlite3.Connection], None],
+        *,
+        create: bool,
+    ) -> None:
         self.begin = begin
         self.prepare = prepare
         self.transactions = 0
         self.failure: Exception | None = None
+        self.spoiled = False
         self._path = path
+        self._uri = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
         self._waiting: deque[Job[Any]] = deque()
         self._finished: deque[Job[Any]] = deque()
         self._asked = False
@@ -107,7 +140,8 @@ class Lane:
         self._connection = await _in_daemon_thread(
             partial(
                 aiosqlite.connect,
-                self._path,
+                self._uri,
+                uri=True,
                 factory=partial(Shared, self),
                 timeout=BUSY_SECONDS,
                 isolation_level=None,
@@ -143,6 +177,8 @@ class Lane:
         return job.value
 
     def _told(self, error: Exception) -> Exception:
+        if isinstance(error, StorageError):
+            return StorageError(f"{self._path}: {error}")
         if not isinstance(error, sqlite3.Error):
             return error
         name = getattr(error, "sqlite_errorname", type(error).__name__)
@@ -182,6 +218,11 @@ class Lane:
         """Return the jobs that wait; who comes later must ask again."""
         self._asked = False
         return [self._waiting.popleft() for _ in range(len(self._waiting))]
+
+    def note(self, error: Exception) -> None:
+        """Note an error that a job, or the transaction around it, has met."""
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in SPOILING:
+            self.spoiled = True
 
     def finish(self, jobs: list[Job[Any]]) -> None:
         """Hand back jobs that were run; whoever asked wakes the others."""

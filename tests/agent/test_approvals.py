@@ -221,6 +221,39 @@ async def test_a_message_while_waiting_is_recorded_told_and_answered_after_the_d
     assert [roles(r) for r in model.requests] == ["u", "u,a,t", "u,a,t,a,u"]
 
 
+async def test_all_that_was_written_before_the_first_turn_began_to_wait_is_told_so(
+    agent: Agent, model: ScriptedModel
+) -> None:
+    gate = model.pauses("", "", calls=[BUY])
+    first = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    others = [await begun(agent.run(text, session_id="s")) for text in ("two", "three", "four")]
+    gate.release()
+    ends = await asyncio.gather(first, *others)
+    assert {end.status for end in ends} == {RunStatus.AWAITING_APPROVAL}
+
+
+async def test_what_was_written_before_is_told_while_a_free_tool_is_still_at_work(
+    make_agent: MakeAgent, model: ScriptedModel, shop: Shop
+) -> None:
+    go = asyncio.Event()
+
+    async def slow() -> str:
+        await go.wait()
+        return "slow"
+
+    agent = make_agent(tools=[*shop.tools(), slow])
+    gate = model.pauses("", "", calls=[BUY, ("slow", {})])
+    first = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    second = await begun(agent.run("two", session_id="s"))
+    gate.release()
+    assert (await second).status is RunStatus.AWAITING_APPROVAL
+    assert not first.done()
+    go.set()
+    assert (await first).status is RunStatus.AWAITING_APPROVAL
+
+
 async def test_a_decision_in_the_middle_of_a_free_tool_is_recorded_at_once(
     make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, shop: Shop
 ) -> None:

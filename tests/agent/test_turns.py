@@ -399,3 +399,43 @@ async def test_resuming_a_session_with_nothing_open_changes_nothing(
     before = await events_of(manager, "s")
     assert (await agent.resume("s")).status is RunStatus.COMPLETED
     assert await events_of(manager, "s") == before
+
+
+async def test_what_came_too_late_is_recorded_and_not_answered(
+    agent: Agent, model: ScriptedModel
+) -> None:
+    model.says("Hello.")
+    late = [UserMessage(text=text, source_id=text) for text in ("one", "two")]
+    assert await agent.skip(late, "s", user_id="alice", text="Too late.") == 2
+    result = await agent.run("hi", session_id="s")
+    assert roles(model.requests[0]) == "u"
+    first, second, end, *_ = result.context.session.events
+    assert isinstance(first, UserMessageEvent)
+    assert isinstance(second, UserMessageEvent)
+    assert isinstance(end, TurnEndedEvent)
+    assert [first.text, second.text, end.text] == ["one", "two", "Too late."]
+    assert end.outcome is TurnOutcome.SKIPPED
+    assert {first.turn_id, second.turn_id} == {end.turn_id}
+
+
+async def test_what_is_known_is_not_skipped_again(
+    agent: Agent, manager: SessionManager, model: ScriptedModel
+) -> None:
+    model.says("Hello.")
+    one, two = (UserMessage(text=text, source_id=text) for text in ("one", "two"))
+    await agent.run(one, session_id="s")
+    assert await agent.skip([one, two], "s") == 1
+    assert await agent.skip([one, two], "s") == 0
+    assert roles(model.requests[0]) == "u"
+    said = await events_of(manager, "s", UserMessageEvent)
+    assert [each.text for each in said if isinstance(each, UserMessageEvent)] == ["one", "two"]
+
+
+async def test_who_may_not_continue_a_session_leaves_nothing_to_skip(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    model.says("Hello.")
+    agent = make_agent(may_continue=lambda session, user_id: user_id == "alice")
+    await agent.run("hi", session_id="s", user_id="alice")
+    with pytest.raises(AccessDeniedError):
+        await agent.skip("late", "s", user_id="bob")

@@ -7,14 +7,20 @@ import pytest
 
 import bot.providers.sdk  # noqa: F401 - slow: the first scenario is not to wait for it
 from bot.frontend import FrontendOptions
-from bot.sandbox import World, serve
+from bot.sandbox import ManualClock, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model
 from tests.e2e.stage import Stage, Tools
 
 
 @pytest.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    world, model = World(), ScriptedModel()
+def clock() -> ManualClock:
+    """Discord's clock: it goes on by itself, and a scenario can move it."""
+    return ManualClock(running=True)
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Stage]:
+    world, model = World(clock=clock), ScriptedModel()
     guild = world.guild("Home")
     general, desk = guild.channel("general"), guild.channel("desk")
     bot = world.bot("Parley")

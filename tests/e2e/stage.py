@@ -13,11 +13,23 @@ from typing import Any
 import discord
 
 from bot.agent import Agent, Tool, tool
+from bot.events import RecordedEvent
 from bot.frontend import FrontendOptions, ParleyClient, may_decide
 from bot.frontend.tools.announce import announce_tool
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
-from bot.sandbox import Bot, Channel, Guild, Message, Person, Place, Sandbox, Thread, World
+from bot.sandbox import (
+    Bot,
+    Channel,
+    Guild,
+    ManualClock,
+    Message,
+    Person,
+    Place,
+    Sandbox,
+    Thread,
+    World,
+)
 from bot.sandbox.model import ModelServer, ScriptedModel
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
@@ -121,6 +133,12 @@ class Stage:
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
 
+    @property
+    def clock(self) -> ManualClock:
+        """Discord's clock."""
+        assert isinstance(self.world.clock, ManualClock)
+        return self.world.clock
+
     @asynccontextmanager
     async def running(self, **options: Any) -> AsyncIterator[ParleyClient]:
         """Run the bot while the block lasts; what it has open then is left as a kill leaves it."""
@@ -178,6 +196,14 @@ class Stage:
             [(each["role"], each["content"]) for each in request["messages"]]
             for request in self.model.requests
         ]
+
+    async def log_of(self, session_id: str) -> Sequence[RecordedEvent]:
+        """Return the whole log of a session."""
+        store = SQLiteSessionManager(self.database)
+        try:
+            return await store.read_log(session_id)
+        finally:
+            await store.close()
 
     async def thread_on(self, message: Message) -> Thread:
         """Return the thread that was opened on a message, once it is there."""

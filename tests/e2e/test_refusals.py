@@ -1,9 +1,11 @@
 """What is not allowed, and what fails, is told in words where people can read it."""
 
+import asyncio
 import sqlite3
 
 import pytest
 
+from bot.frontend import inbox
 from bot.sandbox import Overwrite
 from tests.e2e.stage import Stage
 
@@ -59,13 +61,28 @@ async def test_a_click_that_fails_is_told_with_a_reference(stage: Stage) -> None
     assert answer.text.startswith("Something went wrong on my side (reference ")
 
 
-async def test_a_message_that_cannot_be_taken_is_told_with_a_reference(stage: Stage) -> None:
+async def test_a_file_that_cannot_be_kept_is_told_with_a_reference(stage: Stage) -> None:
     async with stage.running():
         with sqlite3.connect(stage.database) as connection:
             connection.execute("ALTER TABLE blobs RENAME TO gone")
         connection.close()
         await stage.alice.says("read", in_=stage.desk, attachments=[("a.txt", b"milk")])
+        await stage.says(stage.desk, "I cannot read or write my memory right now")
+
+
+async def test_a_message_that_cannot_be_taken_is_told_with_a_reference(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*given: object) -> str:
+        raise ValueError("broken")
+
+    monkeypatch.setattr(inbox, "readable", broken)
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
         await stage.says(stage.desk, "I could not take this message (reference ")
+    async with stage.running():
+        await asyncio.sleep(0.2)
+    assert len(stage.said(stage.desk)) == 1
 
 
 async def test_a_click_that_comes_too_late_does_nothing(stage: Stage) -> None:

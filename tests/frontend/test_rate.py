@@ -31,3 +31,13 @@ def test_a_minute_later_there_are_turns_again() -> None:
     first = [rate.ask(1), rate.ask(1)]
     clock.now = 60.0
     assert [*first, rate.ask(1), rate.ask(1)] == [Verdict.ANSWER, Verdict.TELL] * 2
+
+
+def test_what_is_heard_late_counts_for_the_minute_it_was_written_in() -> None:
+    rate = Rate(1, Clock())
+    assert [rate.ask(1, written) for written in (0.0, 120.0, 150.0, 240.0)] == [
+        Verdict.ANSWER,
+        Verdict.ANSWER,
+        Verdict.TELL,
+        Verdict.ANSWER,
+    ]

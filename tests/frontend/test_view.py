@@ -1,6 +1,7 @@
 """What people should see of a log."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.events import (
@@ -234,3 +235,16 @@ def test_a_longer_log_changes_nothing_that_is_settled() -> None:
     for end in range(len(events) + 1):
         for shown in view(events[:end]).shown:
             assert not shown.final or whole[shown.key] == shown
+
+
+def test_what_came_too_late_is_told_in_one_line_and_waits_for_nothing() -> None:
+    late = asked(by=2, source=9)
+    session = Session("dm-1")
+    session.append(asked(), AssistantMessageEvent(text="", tool_calls=(CALL,)), request())
+    end = TurnEndedEvent(turn_id="late", outcome=TurnOutcome.SKIPPED, text="I was away.")
+    session.append(replace(late, turn_id="late"), end)
+    found = view(session.events)
+    assert [each.content for each in found.shown if each.key.purpose is Purpose.NOTICE] == [
+        "I was away."
+    ]
+    assert "late" in found.closed

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from bot.events import utc_now
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import Delivery, DeliveryStore
 from bot.sessions.marks import MarkStore
@@ -91,7 +92,17 @@ async def test_a_place_is_never_seen_less(sqlite: SQLiteSessionManager) -> None:
     await places.mark_seen(1, 50)
     await places.mark_seen(2, 7)
     assert await places.seen(1) == 100
-    assert await places.all() == {1: 100, 2: 7}
+    await places.mark_all({2: 9, 3: 1, 1: 60})
+    assert await places.all() == {1: 100, 2: 9, 3: 1}
+
+
+async def test_recent_direct_messages_are_found_latest_first(sqlite: SQLiteSessionManager) -> None:
+    places, began = PlaceStore(sqlite.database), utc_now()
+    for session_id in ("dm-1", "channel-2", "dm-3", "dm-other"):
+        await sqlite.create(session_id)
+    assert await places.direct(since=began, limit=9) == [3, 1]
+    assert await places.direct(since=began, limit=1) == [3]
+    assert await places.direct(since=utc_now(), limit=9) == []
 
 
 async def test_marks_are_kept(sqlite: SQLiteSessionManager) -> None:

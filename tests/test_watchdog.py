@@ -1,0 +1,83 @@
+"""The watchdog: what blocks the event loop is told, with how long and where."""
+
+import asyncio
+import json
+import logging
+import re
+import threading
+import time
+
+import pytest
+
+from bot.watchdog import LIMIT, watched
+
+BIG = "[" + ",".join(['{"a":"b"}'] * 3_000_000) + "]"
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [each.getMessage() for each in caplog.records if each.name == "bot.watchdog"]
+
+
+def dawdle(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+async def test_a_blocked_loop_is_told_with_how_long_and_where(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with watched():
+        await asyncio.sleep(0.1)
+        dawdle(0.5)
+        await asyncio.sleep(0.1)
+    [text] = told(caplog)
+    found = re.match(r"the event loop was blocked for (\d+) ms by\n", text)
+    assert found is not None
+    assert 400 <= int(found[1]) <= 900
+    assert "in dawdle" in text.splitlines()[-2]
+    assert "time.sleep(seconds)" in text
+
+
+async def test_what_holds_pythons_lock_is_told_too(caplog: pytest.LogCaptureFixture) -> None:
+    with watched():
+        await asyncio.sleep(0.05)
+        json.loads(BIG)
+        await asyncio.sleep(0.1)
+    assert any("the event loop was blocked for" in text for text in told(caplog))
+
+
+async def test_a_loop_that_stays_blocked_is_told_while_it_is(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.watchdog.LONG", 0.3)
+    with watched():
+        await asyncio.sleep(0.1)
+        dawdle(0.9)
+        meanwhile = told(caplog)
+        await asyncio.sleep(0.1)
+    assert len(meanwhile) == 1
+    assert meanwhile[0].startswith("the event loop has been blocked for 0 s by\n")
+
+
+async def test_a_loop_that_turns_is_not_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    with watched():
+        for _ in range(20):
+            time.sleep(LIMIT / 10)  # noqa: ASYNC251 - busy, yet not blocked
+            await asyncio.sleep(0.01)
+    assert told(caplog) == []
+
+
+def test_its_thread_ends_with_the_block_and_with_the_loop() -> None:
+    async def watch_and_leave() -> None:
+        watched().__enter__()
+
+    async def watch() -> None:
+        with watched():
+            await asyncio.sleep(0.05)
+
+    asyncio.run(watch())
+    asyncio.run(watch_and_leave())
+    for thread in threading.enumerate():
+        if thread.name == "watchdog":
+            thread.join(2.0)
+            assert not thread.is_alive()
