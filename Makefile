@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: sandbox run demo test check crash chaos format clean
+.PHONY: sandbox run demo test check crash chaos screenshots format clean
 
 sandbox: $(VENV)/.run
 	$(PY) -m bot sandbox
@@ -32,6 +32,9 @@ chaos: $(VENV)/.test
 format: $(VENV)/.test
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
+
+screenshots: $(VENV)/.test
+	$(PY) -m docs.screenshots
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

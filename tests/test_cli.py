@@ -136,7 +136,7 @@ async def test_the_sandbox_serves_a_page_until_it_is_stopped(tmp_path: Path) -> 
         shown = await printed(process, "Ctrl-C ends it")
         assert "no AI model" in shown
         async with aiohttp.ClientSession() as session, session.get(address_in(shown)) as page:
-            assert "Message the bot" in await page.text()
+            assert "Write a message" in await page.text()
         ended = await stopped(process)
     assert (ended.status, ended.err) == (0, "")
 
@@ -179,9 +179,11 @@ async def say_until(event: asyncio.Event, *, in_: str, page: str) -> None:
     base, token = page.split("?token=")
     async with aiohttp.ClientSession(base, headers={"X-Sandbox-Token": token}) as session:
         async with session.get("/page/live") as live:
-            seen = json.loads((await live.content.readline()).removeprefix(b"data: "))
+            while not (line := await live.content.readline()).startswith(b"data: "):
+                pass
+            seen = json.loads(line.removeprefix(b"data: "))
         person = seen["people"][0]["id"]
-        [place] = [each["id"] for each in seen["places"] if each["name"] == in_]
+        [place] = [number for number, name in seen["names"]["places"].items() if name == in_]
         while not event.is_set():
             body = {"as": person, "place": place, "text": "hello"}
             async with session.post("/page/says", json=body) as said:

@@ -33,6 +33,25 @@ async def test_a_bot_that_dies_is_started_again(
     assert await bot.wait() == 0
 
 
+async def test_a_bot_that_is_to_restart_does_so_without_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage, stop = make_stage(), asyncio.Event()
+    async with serve(stage.world) as sandbox, serve_model(ScriptedModel()) as model:
+        values = {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
+        bot = BotProcess({**stage.settings(sandbox, tmp_path), **values})
+        running = asyncio.create_task(keep_running(bot, stop))
+        await sandbox.connected(stage.bot, 20.0)
+        before = bot.pid
+        await bot.restart()
+        await sandbox.disconnected(stage.bot, 20.0)
+        await sandbox.connected(stage.bot, 20.0)
+        assert bot.pid != before
+        stop.set()
+        await running
+    assert "started again" not in capsys.readouterr().out
+
+
 async def test_a_bot_that_cannot_start_is_not_started_again(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
