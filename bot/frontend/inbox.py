@@ -119,19 +119,23 @@ class Inbox:
             return Heard.NOTHING
         if not await self._may_talk(message):
             return await self._refuse(message)
-        text = self._text(message)
-        if not text and not message.attachments:
-            await self._say(message, FORWARDED if message.message_snapshots else EMPTY)
-            return Heard.TAKEN
         match self._rate.ask(message.author.id, message.created_at.timestamp()):
             case rate.Verdict.ANSWER:
-                recorded = await self._answer(message, reaction, text)
-                return Heard.TAKEN if recorded else Heard.LATER
+                return await self._take(message, reaction)
             case rate.Verdict.TELL:
                 await self._say(message, TOO_FAST)
             case rate.Verdict.SILENT:
                 pass
         return Heard.TAKEN
+
+    async def _take(self, message: discord.Message, reaction: Reaction) -> Heard:
+        """Record a message, or say that there is nothing in it to answer."""
+        text = self._text(message)
+        if not text and not message.attachments:
+            await self._say(message, FORWARDED if message.message_snapshots else EMPTY)
+            return Heard.TAKEN
+        recorded = await self._answer(message, reaction, text)
+        return Heard.TAKEN if recorded else Heard.LATER
 
     async def _is_meant(self, message: discord.Message) -> bool:
         """Whether a message would be answered, had it come in time."""
