@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Sequence
 from enum import Enum, auto
 
 import discord
 
 from bot.agent import Agent, UserMessage
-from bot.agent.failures import failure_of
+from bot.agent.failures import failure_of, logged
 from bot.errors import StorageError
 from bot.events import Attachment, Author, ErrorEvent
 from bot.frontend import rate
@@ -194,8 +193,7 @@ class Inbox:
         await self._outbox.tell(message.channel.id, text, reply_to=message.id)
 
     async def _failed(self, message: discord.Message, error: Exception) -> Heard:
-        reference = secrets.token_hex(4)
-        logger.error("message %s was not taken [%s]", message.id, reference, exc_info=error)
+        reference = logged(f"message {message.id} was not taken", error)
         text = f"Something went wrong, and I could not take this message (reference {reference})."
         try:
             await self._say(message, text)
