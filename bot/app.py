@@ -201,7 +201,8 @@ def preload() -> None:
     """Import all that takes long: best before there is an event loop to hold up."""
     import bot.frontend.connect
     import bot.frontend.tools.announce
-    import bot.providers.sdk  # noqa: F401 - used by whoever imports them again
+    import bot.providers.sdk
+    import bot.storage.connection  # noqa: F401 - used by whoever imports them again
 
 
 async def _open_parts(

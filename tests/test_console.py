@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot import Agent, InMemorySessionManager, Provider, tool
-from bot.console import Console, Lines, visible_json
+from bot.console import Console, Lines
 from bot.providers import RetryPolicy
 from bot.sandbox.model import ScriptedModel, serve_model
 from tests import commands
@@ -83,6 +83,14 @@ async def test_a_yes_lets_a_tool_run_that_was_shown_in_full(terminal: Terminal) 
         'May I run delete?\n{\n  "path": "a\\u202eb"\n}\nGone.\n'
     )
     assert terminal.deleted == ["a\u202eb"]
+
+
+@pytest.mark.parametrize("char", ["\u3164", "\ufe0f", "\u034f", "\u200b", "\x1b", "\u2028"])
+async def test_what_would_hide_is_shown_before_it_runs(terminal: Terminal, char: str) -> None:
+    terminal.model.says(calls=[("delete", {"path": f"a{char}b"})]).then("Gone.")
+    shown = await terminal.types("delete it", "y")
+    assert f'{{\n  "path": "a\\u{ord(char):04x}b"\n}}\n' in shown
+    assert terminal.deleted == [f"a{char}b"]
 
 
 async def test_a_no_with_a_reason_is_told_to_the_model(terminal: Terminal) -> None:
@@ -171,10 +179,6 @@ async def _typed_through(terminal: Terminal, *lines: str) -> str:
 async def test_nothing_from_the_model_steers_the_terminal(terminal: Terminal) -> None:
     terminal.model.says("a\x1b[2Jb\rc\td")
     assert await terminal.types("hello") == "a[2Jbc\td\n"
-
-
-def test_json_shows_everything() -> None:
-    assert visible_json({"a": "\u200bé\x1b\n"}) == '{\n  "a": "\\u200bé\\u001b\\n"\n}'
 
 
 # -- as a process ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bot.agent.visible import visible_json
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -15,7 +16,7 @@ from bot.events import (
 from bot.frontend.ids import user_of
 from bot.frontend.shown import Button, File, Key, Purpose, Shown, approve_id, deny_id
 from bot.frontend.split import LIMIT
-from bot.frontend.text import code, plain, visible_json
+from bot.frontend.text import code, plain
 
 _ENDINGS = {
     ToolStatus.OK: "It ran and ended well.",
@@ -95,7 +96,7 @@ def _ending(
 
 
 def _with_arguments(head: str, arguments: Mapping[str, Any]) -> tuple[str, File | None]:
-    text = visible_json(dict(arguments))
+    text = visible_json(dict(arguments), without="`")  # which could end the block
     content = f"{head}\n```json\n{text}\n```"
     if len(content) <= LIMIT:
         return content, None

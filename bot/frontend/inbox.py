@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Sequence
 from enum import Enum, auto
 
 import discord
 
 from bot.agent import Agent, UserMessage
-from bot.agent.failures import failure_of
+from bot.agent.failures import failure_of, logged
 from bot.errors import StorageError
 from bot.events import Attachment, Author, ErrorEvent
 from bot.frontend import rate
@@ -119,19 +118,23 @@ class Inbox:
             return Heard.NOTHING
         if not await self._may_talk(message):
             return await self._refuse(message)
-        text = self._text(message)
-        if not text and not message.attachments:
-            await self._say(message, FORWARDED if message.message_snapshots else EMPTY)
-            return Heard.TAKEN
         match self._rate.ask(message.author.id, message.created_at.timestamp()):
             case rate.Verdict.ANSWER:
-                recorded = await self._answer(message, reaction, text)
-                return Heard.TAKEN if recorded else Heard.LATER
+                return await self._take(message, reaction)
             case rate.Verdict.TELL:
                 await self._say(message, TOO_FAST)
             case rate.Verdict.SILENT:
                 pass
         return Heard.TAKEN
+
+    async def _take(self, message: discord.Message, reaction: Reaction) -> Heard:
+        """Record a message, or say that there is nothing in it to answer."""
+        text = self._text(message)
+        if not text and not message.attachments:
+            await self._say(message, FORWARDED if message.message_snapshots else EMPTY)
+            return Heard.TAKEN
+        recorded = await self._answer(message, reaction, text)
+        return Heard.TAKEN if recorded else Heard.LATER
 
     async def _is_meant(self, message: discord.Message) -> bool:
         """Whether a message would be answered, had it come in time."""
@@ -190,8 +193,7 @@ class Inbox:
         await self._outbox.tell(message.channel.id, text, reply_to=message.id)
 
     async def _failed(self, message: discord.Message, error: Exception) -> Heard:
-        reference = secrets.token_hex(4)
-        logger.error("message %s was not taken [%s]", message.id, reference, exc_info=error)
+        reference = logged(f"message {message.id} was not taken", error)
         text = f"Something went wrong, and I could not take this message (reference {reference})."
         try:
             await self._say(message, text)

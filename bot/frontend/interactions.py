@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import secrets
 
 import discord
 
+from bot.agent.failures import logged
 from bot.failpoints import around
 from bot.frontend.ids import Place, PlaceKind
 from bot.frontend.outbox import NOBODY
@@ -38,8 +38,7 @@ async def answer(interaction: discord.Interaction, text: str) -> None:
 
 async def tell_failure(interaction: discord.Interaction, error: Exception) -> None:
     """Tell who clicked or commanded that it failed, with a reference that the log repeats."""
-    reference = secrets.token_hex(4)
-    logger.error("an interaction failed [%s]", reference, exc_info=error)
+    reference = logged("an interaction failed", error)
     if interaction.response.is_done() or await acknowledged(interaction):
         await answer(interaction, f"Something went wrong on my side (reference {reference}).")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +15,7 @@ from bot.config import Settings, is_set, load_settings
 from bot.ending import ending
 from bot.errors import ParleyError
 from bot.playground.stage import BotProcess, make_stage
+from bot.sandbox import Bot, Sandbox
 from bot.sandbox.model import DemoModel, serve_model
 
 ENDING = 30.0
@@ -41,13 +44,14 @@ KEPT = (
 )
 """Settings that always hold here too."""
 
+STARTING = "Parley's sandbox: starting the bot ..."
 GREETING = """\
-Parley's sandbox: a little Discord on this machine, for which nobody needs an account.
+A little Discord on this machine, for which nobody needs an account:
 
     {page}
 
 Open this address. You can be wren or bob, or mona, who moderates and may approve.
-In #talk the bot answers everything; say: help
+In #talk the bot answers everything; say: help. Elsewhere it answers when you mention it: @Parley
 {model}
 Ctrl-C ends it; what was said here is then forgotten.
 """
@@ -90,8 +94,29 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
             values |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
         bot = BotProcess(values, env_file=env_file, keep=(*KEPT, *MODEL) if real else KEPT)
         stack.push_async_callback(bot.stop)
-        _say(GREETING.format(page=running.page_url, model=_answers_by(settings)))
-        await keep_running(bot, stop)
+        greeting = GREETING.format(page=running.page_url, model=_answers_by(settings))
+        async with greeted(running, stage.bot, greeting):
+            await keep_running(bot, stop)
+
+
+@asynccontextmanager
+async def greeted(running: Sandbox, bot: Bot, greeting: str) -> AsyncIterator[None]:
+    """Say the greeting once the bot is there, while the block lasts.
+
+    Before that it hears nothing, and a bot without a past does not look for what it missed.
+    """
+
+    async def greet() -> None:
+        await running.connected(bot, math.inf)
+        _say(greeting)
+
+    _say(STARTING)
+    greeting_soon = asyncio.create_task(greet())
+    try:
+        yield
+    finally:
+        greeting_soon.cancel()
+        await asyncio.wait({greeting_soon})
 
 
 async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:

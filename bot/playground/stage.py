@@ -57,8 +57,8 @@ def make_stage() -> Stage:
     stage = Stage(
         world=world,
         bot=world.bot("Parley"),
+        talk=guild.channel("talk"),  # first, so that a visitor begins where all is answered
         general=guild.channel("general"),
-        talk=guild.channel("talk"),
         announcements=guild.channel("announcements"),
         wren=world.person("wren", about="a member"),
         bob=world.person("bob", about="a stranger, who may approve nothing"),

@@ -1,5 +1,6 @@
 """Conversations: they remember, they do not mix, and nobody is pinged."""
 
+from bot.frontend.inbox import EMPTY, TOO_FAST
 from bot.frontend.options import ReplyMode
 from bot.frontend.seen import BEGINNING
 from bot.sandbox import Overwrite
@@ -231,6 +232,16 @@ async def test_who_writes_too_fast_is_told_once(stage: Stage) -> None:
     told = [text for text in stage.said(stage.desk) if "faster" in text]
     assert len(told) == 1
     assert len(stage.model.requests) == 2
+
+
+async def test_what_says_nothing_counts_as_well(stage: Stage) -> None:
+    stage.model.says("Hello bob.")
+    async with stage.running(turns_per_minute=1):
+        for _ in range(3):
+            await stage.alice.says(stage.bot.mention, in_=stage.desk)
+        await stage.bob.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "Hello bob.")
+    assert stage.said(stage.desk) == [EMPTY, TOO_FAST, "Hello bob."]
 
 
 async def test_a_file_is_kept_and_given_to_the_model(stage: Stage) -> None:
