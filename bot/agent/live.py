@@ -46,6 +46,7 @@ class LiveSession:
         self._lock = asyncio.Lock()
         self._changed = Changes()
         self._driven = False
+        self._driver: asyncio.Task[object] | None = None
         self._awaited: list[str] = []
         self._holder: str | None = None
 
@@ -195,6 +196,11 @@ class LiveSession:
         return not isinstance(step, Done | Wait) and not self.is_awaited(step.turn_id)
 
     @property
+    def is_driven_by_caller(self) -> bool:
+        """Whether it is the asking task itself that answers the session now."""
+        return self._driver is not None and self._driver is asyncio.current_task()
+
+    @property
     def is_driven(self) -> bool:
         """Whether somebody here answers the session now."""
         return self._driven
@@ -212,11 +218,13 @@ class LiveSession:
         """
         await self._changed.until(lambda: self._may_drive(turn_id))
         self._driven = True
+        self._driver = asyncio.current_task()
         self.interrupts = Interrupts()
         try:
             yield
         finally:
             self._driven = False
+            self._driver = None
             self._changed.tell()
 
     def _may_drive(self, turn_id: str | None) -> bool:
@@ -226,16 +234,20 @@ class LiveSession:
         before = turns[: turns.index(turn_id)] if turn_id in turns else []
         return not any(self.is_awaited(earlier) for earlier in before)
 
-    async def take_lease(self, holder: str) -> Lease | None:
-        """Become the one process that runs this session, unless another is.
+    @property
+    def is_leased(self) -> bool:
+        """Whether we hold the lease, where there are leases."""
+        return self._holder is not None or not isinstance(self._manager, SessionStore)
 
-        Returns `None` where the session manager knows no leases.
+    async def take_lease(self, holder: str) -> Lease | None:
+        """Become the one process that runs this session; return `None` if another is.
+
+        Where the session manager knows no leases nobody else is.
         """
-        if not isinstance(self._manager, SessionStore):
-            return None
-        if self._holder:
+        if not isinstance(self._manager, SessionStore) or self._holder is not None:
             return Lease(taken=True, version=self.session.version, holder=holder)
-        return await _finished(self._take_lease(self._manager, holder))
+        lease = await _finished(self._take_lease(self._manager, holder))
+        return lease if lease.taken else None
 
     async def _take_lease(self, store: SessionStore, holder: str) -> Lease:
         async with self._lock:

@@ -19,6 +19,7 @@ from bot.agent.live import LiveSession, LiveSessions, MayContinue, OnRecorded
 from bot.agent.loop import Loop, stopped
 from bot.agent.parts import Parts
 from bot.agent.run import Outcome
+from bot.agent.working import AT_WORK_FOR
 from bot.errors import (
     AccessDeniedError,
     ApprovalNotFoundError,
@@ -70,6 +71,10 @@ class Runner:
             self._holder = self._holder or await self._registered()
             return self._holder
 
+    @property
+    def _has_leases(self) -> bool:
+        return isinstance(self._parts.manager, SessionStore)
+
     async def _registered(self) -> str:
         manager = self._parts.manager
         return await manager.register() if isinstance(manager, SessionStore) else new_id("holder")
@@ -80,6 +85,7 @@ class Runner:
         self, outcome: Outcome, user_input: UserInput, session_id: str, user_id: str | None
     ) -> Events:
         """Record a message, and answer it unless the session waits."""
+        _refuse_own_tools(session_id)
         messages = user_events(user_input, user_id)
         mine = messages[0].turn_id
         live = await self._opened(session_id, user_id)
@@ -104,20 +110,24 @@ class Runner:
 
     async def decision(self, outcome: Outcome, session_id: str, verdict: Verdict) -> Events:
         """Record a decision, and go on with the session."""
+        _refuse_own_tools(session_id)
         live = self.sessions[session_id]
         try:
             decided = await self._decide(live, verdict)
             outcome.turn_id = decided.turn_id
             yield decided
+            onward = self._onward(outcome, live, decided.seq, recovering=False)
+            async with aclosing(onward) as events:
+                async for event in events:
+                    yield event
         except (GeneratorExit, asyncio.CancelledError):
             await self._decision_left(live, verdict.approval_id)
             raise
-        async with aclosing(self._onward(outcome, live, decided.seq, recovering=False)) as events:
-            async for event in events:
-                yield event
+        yield done_event(live.session, outcome.turn_id, mine=False)
 
     async def resumption(self, outcome: Outcome, session_id: str) -> Events:
         """Go on with what is open; noted where a run was cut off."""
+        _refuse_own_tools(session_id)
         live = self.sessions[session_id]
         session = await live.open()
         told = session.last_seq
@@ -125,6 +135,7 @@ class Runner:
         async with aclosing(self._onward(outcome, live, told, recovering=True)) as events:
             async for event in events:
                 yield event
+        yield done_event(live.session, outcome.turn_id, mine=False)
 
     async def note(
         self,
@@ -157,7 +168,7 @@ class Runner:
         try:
             for message in recorded:
                 yield message
-            if not await live.turn_comes(mine):
+            if live.is_driven_by_caller or not await live.turn_comes(mine):
                 return
             told = recorded[-1].seq
             async with aclosing(self._drive(outcome, live, mine, told, False)) as events:
@@ -176,7 +187,6 @@ class Runner:
         async with aclosing(self._drive(outcome, live, None, told, recovering)) as events:
             async for event in events:
                 yield event
-        yield done_event(live.session, outcome.turn_id, mine=False)
 
     async def _drive(
         self, outcome: Outcome, live: LiveSession, mine: str | None, told: int, recovering: bool
@@ -186,13 +196,15 @@ class Runner:
         A turn that was cut off is noted as continued; where there are no leases to tell, a
         resumption (`recovering`) says so.
         """
+        if live.is_driven_by_caller:
+            return  # it reads a run of this session, and goes on with that one
         holder = await self.holder()
         await self._parts.definitions()
         async with live.driving(mine):
             lease = await live.take_lease(holder)
-            if lease is not None and not lease.taken:
+            if lease is None:
                 return
-            recovering = lease.interrupted if lease is not None else recovering
+            recovering = lease.interrupted or (recovering and not self._has_leases)
             loop = Loop(self._parts, live, mine=mine, holder=holder, told=told)
             try:
                 async with aclosing(loop.events(recovering=recovering)) as events:
@@ -296,6 +308,11 @@ class Runner:
             found = await manager.find_approval(approval_id)
             if found is not None and found.session_id == session_id and found.decision:
                 raise decided_error(found.decision)
+
+
+def _refuse_own_tools(session_id: str) -> None:
+    if session_id == AT_WORK_FOR.get():
+        raise RuntimeError("a tool cannot wait for the session that waits for it")
 
 
 async def told_failures(outcome: Outcome, session_id: str, events: Events) -> Events:

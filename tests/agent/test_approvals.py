@@ -503,3 +503,17 @@ async def test_a_tool_that_changed_since_its_call_was_approved_does_not_run(
     assert isinstance(result, ToolResultEvent)
     assert "changed" in result.output
     assert ran == []
+
+
+async def test_a_decision_taken_while_reading_the_run_that_asked_does_not_wait_for_itself(
+    agent: Agent, model: ScriptedModel, shop: Shop
+) -> None:
+    model.says(calls=[BUY]).then("enjoy")
+    statuses = []
+    async for event in agent.run("buy tea", session_id="s"):
+        if isinstance(event, ApprovalRequestedEvent):
+            statuses.append((await agent.approve("s", event.approval_id, by="bob")).status)
+        if isinstance(event, DoneEvent):
+            statuses.append(event.status)
+    assert statuses == [RunStatus.HANDED_OVER, RunStatus.COMPLETED]
+    assert shop.sold == ["tea", "tea"]

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -124,6 +126,113 @@ def test_a_gate_is_a_plain_function() -> None:
 
     with pytest.raises(TypeError, match="plain function"):
         tool(approval=gate)(lambda: None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", ["", "with space", "<lambda>", "x" * 65, "ünder"])
+def test_a_name_that_services_refuse_is_refused_when_the_tool_is_made(bad: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        tool(name=bad)(lambda: None)
+
+
+class Greeter:
+    """Say hello."""
+
+    def __call__(self, who: str) -> str:
+        return f"hello {who}"
+
+
+def greet_with(greeting: str, who: str) -> str:
+    return f"{greeting} {who}"
+
+
+@pytest.mark.parametrize("function", [Greeter(), partial(greet_with, "hello"), Greeter().__call__])
+async def test_whatever_can_be_called_can_be_a_tool(
+    make_agent: MakeAgent, model: ScriptedModel, function: Callable[..., str]
+) -> None:
+    result = await result_of(make_agent, model, tool(name="greet")(function), {"who": "Al"})
+    assert result.output == "hello Al"
+
+
+async def test_an_async_function_behind_a_plain_decorator_is_awaited(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    def decorated(function: Callable[[], Coroutine[Any, Any, str]]) -> Callable[[], Any]:
+        return lambda: function()
+
+    async def real() -> str:
+        return "done for real"
+
+    used = tool(name="real")(decorated(real))
+    assert (await result_of(make_agent, model, used, {})).output == "done for real"
+
+
+async def test_a_result_that_may_never_end_is_refused(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    def endless() -> object:
+        return itertools.count()
+
+    result = await result_of(make_agent, model, endless, {})
+    assert result.status is ToolStatus.ERROR
+    assert "not JSON" in result.output
+
+
+async def test_half_a_character_in_a_result_does_not_end_the_conversation(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    def names() -> list[str]:
+        return ["half \udc80 a pair"]
+
+    assert (await result_of(make_agent, model, names, {})).status is ToolStatus.OK
+    assert "half ? a pair" in model.requests[1]["messages"][-1]["content"]
+
+
+async def test_arguments_too_deep_to_be_shown_are_told(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    def keep(value: Any) -> str:
+        return "kept"
+
+    deep = '{"value": ' + "[" * 400 + "]" * 400 + "}"
+    result = await result_of(make_agent, model, keep, deep)
+    assert result.status is ToolStatus.ERROR
+    assert "Invalid arguments" in result.output
+
+
+async def test_a_tool_that_awaits_something_cancelled_only_fails(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    async def unlucky() -> None:
+        lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        lost.cancel()
+        await lost
+
+    result = await result_of(make_agent, model, unlucky, {})
+    assert result.status is ToolStatus.ERROR
+    assert "CancelledError" in result.output
+
+
+async def test_an_async_tool_that_tries_to_end_the_process_only_fails(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    async def quits() -> None:
+        raise SystemExit(3)
+
+    assert "SystemExit" in (await result_of(make_agent, model, quits, {})).output
+
+
+async def test_a_tool_that_would_wait_for_its_own_session_is_refused(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    agents: list[Agent] = []
+
+    async def ask_myself() -> str:
+        return (await agents[0].run("hello me", session_id="s")).output
+
+    agents.append(make_agent(tools=[ask_myself]))
+    model.says(calls=[("ask_myself", {})]).then("I cannot")
+    assert (await agents[0].run("go", session_id="s")).output == "I cannot"
+    assert "RuntimeError" in model.requests[1]["messages"][-1]["content"]
 
 
 def test_two_tools_of_one_name_are_refused(make_agent: MakeAgent) -> None:
