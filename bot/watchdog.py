@@ -85,9 +85,7 @@ class Watchdog:
 
     def _stack(self) -> str:
         """Return where the loop's thread is, the innermost call last."""
-        frame = sys._current_frames().get(self._thread)
-        if frame is None:
-            return ""
+        frame = sys._current_frames()[self._thread]
         if frame.f_code.co_name == "select":
             return "while another thread, or the machine, was busy"
         calls = traceback.extract_stack(frame)[-DEPTH:]

@@ -45,6 +45,18 @@ async def test_what_holds_pythons_lock_is_told_too(caplog: pytest.LogCaptureFixt
     assert any("the event loop was blocked for" in text for text in told(caplog))
 
 
+async def test_what_another_thread_does_is_not_blamed_on_the_loop(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with watched():
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(json.loads, BIG)
+        await asyncio.sleep(0.1)
+    assert any(
+        text.endswith("while another thread, or the machine, was busy") for text in told(caplog)
+    )
+
+
 async def test_a_loop_that_stays_blocked_is_told_while_it_is(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,8 +80,11 @@ async def test_a_loop_that_turns_is_not_told_of(caplog: pytest.LogCaptureFixture
 
 
 def test_its_thread_ends_with_the_block_and_with_the_loop() -> None:
+    kept = []
+
     async def watch_and_leave() -> None:
-        watched().__enter__()
+        kept.append(watched())
+        kept[0].__enter__()
 
     async def watch() -> None:
         with watched():
