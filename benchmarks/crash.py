@@ -19,7 +19,12 @@ from tests.crash.points import ANY, Point
 from tests.crash.sweep import Cycle, Restart, Verdict, run_all, steps, survey
 
 GATED = {"approved", "approved by command", "denied", "parallel calls", "message while waiting"}
-SPECIAL = {Restart.AFTER_NONCES: 0.15, Restart.AFTER_EXPIRY: 0.15, Restart.TOO_LATE: 0.1}
+SPECIAL = {
+    Restart.AFTER_NONCES: 0.15,
+    Restart.AFTER_EXPIRY: 0.15,
+    Restart.TOO_LATE: 0.1,
+    Restart.AFTER_CHATTER: 0.15,
+}
 """Which share of the steps is tried with other restarts too."""
 TWICE = 0.1
 """And with a second death on the way back."""

@@ -40,6 +40,7 @@ def card(
     result: ToolResultEvent | None,
     *,
     turn_closed: bool,
+    asked: str | None = None,
 ) -> Shown:
     """Return the card as it should be seen now."""
     arguments = request.arguments
@@ -56,6 +57,7 @@ def card(
         content=content,
         file=file,
         buttons=_buttons(request.approval_id) if undecided else (),
+        asked=asked,
         final=turn_closed or (decision is not None and result is not None),
     )
 

@@ -58,10 +58,11 @@ class Deliverer:
         elif (delivery.content_hash, delivery.final) != (shown.content_hash, shown.final):
             await self._edit(delivery, shown)
 
-    async def remove(self, delivery: Delivery) -> None:
+    async def remove(self, delivery: Delivery, *, asked: str | None) -> None:
         """Take a message away, and the note of it; one whose id was lost is looked for."""
         if delivery.message_id is None:
-            delivery = await self._looked_for(delivery, Shown(key=key_of(delivery), content=""))
+            lost = Shown(key=key_of(delivery), content="", asked=asked)
+            delivery = await self._looked_for(delivery, lost)
         if delivery.message_id is not None:
             await self._outbox.delete(delivery.channel_id, delivery.message_id)
         await self._deliveries.remove(delivery)

@@ -128,23 +128,35 @@ class Outbox:
         """Look in a place for the message that shows something, when its id was lost.
 
         What it carries tells: the `custom_id` of its buttons, else its text if it is to have
-        one. The likeliest comes first.
+        one. The likeliest comes first. Much may have been said since the process ended, or
+        between the question and that: the latest messages are read, and the first after it.
         """
-        after = message_of(shown.reply_to)
-        history = self._place(channel_id).history(
-            limit=SEARCHED, after=discord.Object(after) if after else None, oldest_first=False
-        )
+        after = message_of(shown.asked or shown.reply_to)
+        read = await self._read(channel_id, after, oldest_first=False)
+        if after is not None and len(read) == SEARCHED:
+            first = await self._read(channel_id, after, oldest_first=True)
+            read = list({each.id: each for each in (*read, *reversed(first))}.values())
         own = self._client.user.id if self._client.user else 0
-
-        async def read() -> list[discord.Message]:
-            return [message async for message in history if message.author.id == own]
-
-        said = await asked(read, lambda: self._lacking(channel_id))
+        said = [each for each in read if each.author.id == own]
         wanted = marks(shown.key)
         carrying = [each.id for each in said if wanted & _custom_ids(each)]
         text = shown.content.strip()
         saying = [each.id for each in said if text and each.content.strip() == text]
         return [*reversed(carrying), *reversed(saying)]
+
+    async def _read(
+        self, channel_id: int, after: int | None, *, oldest_first: bool
+    ) -> list[discord.Message]:
+        history = self._place(channel_id).history(
+            limit=SEARCHED,
+            after=discord.Object(after) if after else None,
+            oldest_first=oldest_first,
+        )
+
+        async def read() -> list[discord.Message]:
+            return [each async for each in history]
+
+        return await asked(read, lambda: self._lacking(channel_id))
 
     async def tell(self, channel_id: int, text: str, *, reply_to: int | None = None) -> None:
         """Say something that is not part of a conversation.

@@ -101,6 +101,7 @@ class Preview:
                 content=part,
                 buttons=_stop(key) if last else (),
                 reply_to=self.subject.reply_to if number == 0 else None,
+                asked=self.subject.reply_to,
                 final=False,
             )
 

@@ -118,7 +118,7 @@ def _fate(asked: Asked, said: Sequence[Message]) -> Iterator[str]:
     partly = text == "" or any(
         (before + answer).startswith(text) for before in befores for answer in answers
     )
-    skipped = any(kind_of(each) is Kind.SKIPPED for each in said)
+    skipped = any(kind_of(each) is Kind.SKIPPED for each in (*said, *_replies(asked)))
     fates = {
         Fate.ANSWERED: whole and not told[Kind.FAILURE] + told[Kind.STOPPED],
         Fate.FAILED: partly and told[Kind.FAILURE] == 1 and not told[Kind.STOPPED],
@@ -130,6 +130,11 @@ def _fate(asked: Asked, said: Sequence[Message]) -> Iterator[str]:
         wanted = " or ".join(sorted(each.name for each in asked.fates))
         shown = [each.line() for each in _answers(asked, said)]
         yield f"{asked.token} is not {wanted}: {dict(told)}, answers {shown}"
+
+
+def _replies(asked: Asked) -> Iterator[Message]:
+    """Give what refers to a message where it was written, which may be beside its thread."""
+    return (each for each in asked.message.place.messages if refers_to(each, asked.message))
 
 
 def _answers(asked: Asked, said: Sequence[Message]) -> list[Message]:

@@ -140,4 +140,5 @@ async def written_while_away(scene: Scene) -> None:
 @kind
 async def in_a_thread(scene: Scene) -> None:
     asked = await scene.asks_in_a_thread(LONG)
-    await scene.asks(PLAIN, in_=asked.place)
+    if not scene.given_up:
+        await scene.asks(PLAIN, in_=asked.place)

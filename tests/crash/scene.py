@@ -68,9 +68,12 @@ class Scene:
         """Mention the bot in a channel, and follow it into the thread that it opens."""
         bot, general = self.town.bot, self.town.general
         asked = await self.asks(plan, in_=general, text=f"{bot.mention} ")
-        await until(lambda: asked.message.thread is not None, f"no thread\n{general.dump()}")
-        assert asked.message.thread is not None
-        self.asked[-1] = replace(asked, place=asked.message.thread)
+        await until(
+            lambda: asked.message.thread is not None or self.given_up,
+            f"no thread\n{general.dump()}",
+        )
+        if asked.message.thread is not None:
+            self.asked[-1] = replace(asked, place=asked.message.thread)
         return self.asked[-1]
 
     async def decides(self, label: str, line: str, *, command: str = "") -> None:
@@ -96,6 +99,7 @@ class Scene:
     async def warms_up(self) -> None:
         """Have something answered, so that the bot knows its places here."""
         asked = [await self.asks(Plan(), in_=place) for place in (self.desk, dm(self))]
+        asked.append(await self.asks_in_a_thread(Plan()))
         for each in asked:
             await self.sees(f"End of {each.token}", in_=each.place)
         self.asked.clear()
@@ -109,8 +113,12 @@ class Scene:
     @property
     def given_up(self) -> bool:
         """Whether the bot says that something came too late."""
-        places = dict.fromkeys(each.place for each in self.asked)
-        return any(kind_of(each) is Kind.SKIPPED for p in places for each in self._said(p))
+        if not self.asked:
+            return False
+        first = self.asked[0].message.id
+        places = dict.fromkeys([*self.places, *(each.message.place for each in self.asked)])
+        said = (each for place in places for each in self._said(place))
+        return any(kind_of(each) is Kind.SKIPPED and each.id > first for each in said)
 
     async def resets(self) -> None:
         """Begin the conversation anew."""
@@ -143,11 +151,15 @@ class Scene:
 
     # -- how it ends -------------------------------------------------------------------------------
 
+    @property
+    def places(self) -> list[Place]:
+        """Where something was asked."""
+        return list(dict.fromkeys(each.place for each in self.asked))
+
     def wrong(self) -> list[str]:
         """Return what is wrong now."""
-        places = dict.fromkeys(each.place for each in self.asked)
         lines = self.town.lines()
-        return [each for p in places for each in judge(p, self.town.bot, self.asked, lines)]
+        return [each for p in self.places for each in judge(p, self.town.bot, self.asked, lines)]
 
     async def settles(self, within: float) -> list[str]:
         """Wait until all is well and stays so; return what is wrong at the end."""
@@ -158,7 +170,7 @@ class Scene:
 
     def dump(self) -> str:
         """Return all places as people see them."""
-        return "\n".join(each.dump() for each in dict.fromkeys(a.place for a in self.asked))
+        return "\n".join(each.dump() for each in self.places)
 
     # -- inside ------------------------------------------------------------------------------------
 
@@ -201,7 +213,7 @@ class Scene:
             task.result()
 
     def _with(self, label: str, word: str) -> Message | None:
-        for place in dict.fromkeys(each.place for each in self.asked):
+        for place in self.places:
             for message in self._said(place):
                 labels = [button.get("label") for button in message.buttons]
                 if label in labels and word in message.content:
@@ -211,7 +223,7 @@ class Scene:
     def _decided(self, line: str) -> bool:
         cards = [
             each
-            for place in dict.fromkeys(each.place for each in self.asked)
+            for place in self.places
             for each in self._said(place)
             if f'"{line}"' in each.content
         ]

@@ -19,6 +19,7 @@ from tests.crash.town import Town, town
 
 NONCES_ARE_OVER = 600.0
 EXPIRY = 4.0
+CHATTER = 250  # messages: more than is looked through at the end of a place
 BEHIND = 2 * 60 * 60.0
 SETTLING = 25.0
 
@@ -30,6 +31,7 @@ class Restart(Enum):
     AFTER_NONCES = "after the time of nonces"
     AFTER_EXPIRY = "after requests have expired"
     TOO_LATE = "too late to catch up"
+    AFTER_CHATTER = "after others have talked"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ async def run(town: Town, cycle: Cycle) -> Verdict:
             await scene.warms_up()
         await town.quiet()
         start, before = len(town.points.reached()), town.deaths
-        town.arm(cycle.deaths, from_start=after_a_start, between=_between(town, cycle.restart))
+        town.arm(cycle.deaths, from_start=after_a_start, between=_between(scene, cycle.restart))
         await KINDS[cycle.kind](scene)
         wrong = await scene.settles(SETTLING)
     except (TimeoutError, AssertionError, RuntimeError) as exc:
@@ -91,13 +93,19 @@ async def run(town: Town, cycle: Cycle) -> Verdict:
     )
 
 
-def _between(town: Town, restart: Restart) -> Callable[[], Awaitable[None]]:
+def _between(scene: Scene, restart: Restart) -> Callable[[], Awaitable[None]]:
+    town = scene.town
+
     async def between() -> None:
         if restart is Restart.AFTER_NONCES:
             assert isinstance(town.world.clock, ManualClock)
             town.world.clock.advance(NONCES_ARE_OVER)
         if restart is Restart.AFTER_EXPIRY:
             await asyncio.sleep(EXPIRY)
+        if restart is Restart.AFTER_CHATTER:
+            for place in scene.places:
+                for number in range(CHATTER):
+                    await town.gossip.says(f"this is no question ({number})", in_=place)
 
     return between
 

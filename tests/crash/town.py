@@ -49,6 +49,7 @@ class Town:
     """The world around a bot, and the bot's process.
 
     Attributes:
+        gossip: Another bot, which is never answered.
         general: A channel where the bot answers when it is mentioned, in a thread.
         desks: Channels where it answers everything, as many as scenes are to be played.
         deaths: How often the bot was killed.
@@ -59,6 +60,7 @@ class Town:
     guild: Guild
     bot: Bot
     mod: Person
+    gossip: Person
     general: Channel
     desks: list[Channel]
     mind: Mind
@@ -191,7 +193,9 @@ async def town(
         world.clock.advance(-behind)
     guild = world.guild("Home", owner=world.developer)
     bot, mod = world.bot("Parley"), world.person("mod")
+    gossip = world.person("gossip", bot=True)
     guild.join(bot)
+    guild.join(gossip)
     guild.join(mod, permissions={"MANAGE_GUILD", "MANAGE_MESSAGES"})
     places = [guild.channel(f"desk-{number}") for number in range(desks)]
     mind, points = Mind(), Points(folder / "points")
@@ -218,6 +222,7 @@ async def town(
                 guild=guild,
                 bot=bot,
                 mod=mod,
+                gossip=gossip,
                 general=guild.channel("general"),
                 desks=places,
                 mind=mind,
