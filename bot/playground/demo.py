@@ -15,7 +15,7 @@ from bot.sandbox.model import Behaviour, DemoModel, serve_model
 
 PATIENCE = 10.0
 """Seconds in which what a step is about has to be seen."""
-STARTING = 20.0
+STARTING = 60.0
 """Seconds in which the bot's process has to be in Discord."""
 ANNOUNCEMENT = "Dinner is ready"
 
