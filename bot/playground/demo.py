@@ -138,7 +138,7 @@ class Demo:
         self._seen.action(wren, "runs /reset", thread)
         self._seen.answer(wren, await wren.runs("/reset", in_=thread))
         question = await self._says("what's my name?", thread)
-        answer = await self._answer(thread, question, "You are")
+        answer = await self._answer(thread, question, "You have not told me your name.")
         _expect("Alice" not in answer.content, "the name is still known after a reset")
 
     # -- their parts -------------------------------------------------------------------------------
