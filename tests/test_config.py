@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 from dotenv import dotenv_values
 
-from bot.app import TOOLS, make_provider
+from bot.app import OF_DISCORD, TOOLS, make_provider
 from bot.config import (
     Settings,
     child_environment,
@@ -183,7 +183,7 @@ def test_the_example_names_every_setting_with_its_default_and_its_line() -> None
 
 def test_the_names_of_the_other_rooms_are_the_same_here() -> None:
     assert set(get_args(ProviderName)) == {"auto", *ProviderType}
-    assert set(get_args(ToolName)) == {*TOOLS, "announce"}
+    assert set(get_args(ToolName)) == {*TOOLS, *OF_DISCORD}
     assert set(get_args(Settings.model_fields["reply_mode"].annotation)) == set(ReplyMode)
     assert set(get_args(Settings.model_fields["dms"].annotation)) == set(DMPolicy)
     assert {each for each in ProviderType if not PRESETS[each].needs_key} == KEYLESS
