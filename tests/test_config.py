@@ -112,9 +112,15 @@ def test_a_wrong_value_is_told_with_what_is_right(line: str, told: str) -> None:
     assert problem.startswith(line.split("=")[0])
 
 
+def test_the_right_values_are_named_once() -> None:
+    [problem] = problems("DISCORD_TOKEN=abc", "OPENAI_API_KEY=key", "PROVIDER=openia")
+    assert problem.startswith("PROVIDER must be 'auto', 'openai', ")
+    assert problem.endswith(" or 'litellm', not 'openia'.")
+
+
 def test_secrets_are_in_no_error_and_no_repr() -> None:
     [problem] = problems("DISCORD_TOKEN=se cret", "OPENAI_API_KEY=key")
-    assert "DISCORD_TOKEN holds characters" in problem
+    assert "DISCORD_TOKEN holds characters that no token or key has: copy it" in problem
     assert "se cret" not in problem
     settings = load_settings(env_file("DISCORD_TOKEN=geheim", "OPENAI_API_KEY=verborgen"))
     assert "geheim" not in repr(settings) + str(settings)
