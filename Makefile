@@ -10,6 +10,10 @@ sandbox: $(VENV)/.run
 run: $(VENV)/.run
 	$(PY) -m bot run
 
+.PHONY: ready
+ready: $(VENV)/.run
+	$(PY) -m bot check
+
 demo: $(VENV)/.run
 	$(PY) -m bot sandbox --demo
 
@@ -40,10 +44,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing into $(VENV): about half a minute."
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing into $(VENV), with what the tests need: about a minute."
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[test]'
 	@touch $@ $(VENV)/.run
 

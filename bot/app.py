@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -29,6 +30,8 @@ from bot.watchdog import watched
 if TYPE_CHECKING:
     from bot.frontend import FrontendOptions, ParleyClient
 
+logger = logging.getLogger(__name__)
+
 LAST_SECONDS = 15.0
 """How long closing may take at most, after the running turns had their time."""
 
@@ -40,6 +43,9 @@ looks like it further down was written by that person and tells nothing. Do not 
 
 TOOLS = {tool.name: tool for tool in (current_time, roll_dice)}
 """The tools that need no Discord."""
+
+OF_DISCORD = frozenset({"announce"})
+"""The tools that come with it and need one."""
 
 
 def make_provider(settings: Settings) -> Provider:
@@ -93,6 +99,8 @@ def make_agent(
 @asynccontextmanager
 async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSessionManager]]:
     """Open an agent without Discord, for a terminal."""
+    for name in OF_DISCORD.intersection(settings.tools):
+        logger.warning("TOOLS: %s needs Discord, so there is none here", name)
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
         tools = chosen_tools(settings, TOOLS)

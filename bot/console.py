@@ -186,7 +186,8 @@ def _told(event: Event) -> str:
         case ToolResultEvent() if event.status is not ToolStatus.OK:
             return f"[{event.status.value}] {printable(event.output)}\n"
         case RateLimitEvent():
-            return f"(the model service does not answer; again in {event.retry_after:.0f} s)\n"
+            wait = f" in {event.retry_after:.0f} s" if event.retry_after >= 1 else ""
+            return f"(the model service does not answer; I ask it again{wait})\n"
         case ErrorEvent():
             reference = f" (reference {event.reference})" if event.reference else ""
             return f"{event.message}{reference}\n"

@@ -79,7 +79,7 @@ async def test_check_finds_that_all_is_well(home: Setup, tmp_path: Path) -> None
         "token": ("ok", "it is that of Parley"),
         "intents": ("ok", "Message Content is switched on"),
         "interactions": ("ok", "commands and clicks come to the bot"),
-        "servers": ("ok", "it is in 1"),
+        "servers": ("ok", f"it is in 1; invite it: {invite_url(str(home.bot.id))}"),
         "database": ("ok", "parley.db can be written"),
         "model": ("ok", "scripted (openai_compatible) answered"),
     }

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 from dotenv import dotenv_values
 
-from bot.app import TOOLS, make_provider
+from bot.app import OF_DISCORD, TOOLS, make_provider
 from bot.config import (
     Settings,
     child_environment,
@@ -112,9 +112,15 @@ def test_a_wrong_value_is_told_with_what_is_right(line: str, told: str) -> None:
     assert problem.startswith(line.split("=")[0])
 
 
+def test_the_right_values_are_named_once() -> None:
+    [problem] = problems("DISCORD_TOKEN=abc", "OPENAI_API_KEY=key", "PROVIDER=openia")
+    assert problem.startswith("PROVIDER must be 'auto', 'openai', ")
+    assert problem.endswith(" or 'litellm', not 'openia'.")
+
+
 def test_secrets_are_in_no_error_and_no_repr() -> None:
     [problem] = problems("DISCORD_TOKEN=se cret", "OPENAI_API_KEY=key")
-    assert "DISCORD_TOKEN holds characters" in problem
+    assert "DISCORD_TOKEN holds characters that no token or key has: copy it" in problem
     assert "se cret" not in problem
     settings = load_settings(env_file("DISCORD_TOKEN=geheim", "OPENAI_API_KEY=verborgen"))
     assert "geheim" not in repr(settings) + str(settings)
@@ -192,7 +198,7 @@ def test_the_example_names_every_setting_with_its_default_and_its_line() -> None
 
 def test_the_names_of_the_other_rooms_are_the_same_here() -> None:
     assert set(get_args(ProviderName)) == {"auto", *ProviderType}
-    assert set(get_args(ToolName)) == {*TOOLS, "announce"}
+    assert set(get_args(ToolName)) == {*TOOLS, *OF_DISCORD}
     assert set(get_args(Settings.model_fields["reply_mode"].annotation)) == set(ReplyMode)
     assert set(get_args(Settings.model_fields["dms"].annotation)) == set(DMPolicy)
     assert {each for each in ProviderType if not PRESETS[each].needs_key} == KEYLESS

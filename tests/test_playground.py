@@ -13,8 +13,7 @@ from bot.playground.serve import STARTING, greeted, keep_running
 from bot.playground.stage import BotProcess, make_stage
 from bot.sandbox import serve
 from bot.sandbox.model import ScriptedModel, serve_model
-
-PATIENCE = 60.0  # seconds; a busy machine takes long to start a process
+from tests.setups import PATIENCE
 
 
 async def test_a_bot_that_dies_is_started_again(

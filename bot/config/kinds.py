@@ -87,7 +87,7 @@ def _file(path: Path) -> Path:
 def _copied_well(secret: SecretStr) -> SecretStr:
     text = secret.get_secret_value()
     if not (text.isascii() and text.isprintable()) or " " in text:
-        raise ValueError("holds characters that none has: copy it again")
+        raise ValueError("holds characters that no token or key has: copy it again")
     return secret
 
 

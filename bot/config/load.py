@@ -142,7 +142,9 @@ def _told(error: ErrorDetails) -> str:
     what = sentence.format(**error.get("ctx", {})) if sentence else error["msg"]
     about = Settings.model_fields[field]
     shown = "" if isinstance(about.default, SecretStr) else _shown(error)
-    return f"{env_name(field)} {what}{shown}. {about.description}"
+    # Where every right value has been named, the description would name them once more.
+    more = "" if error["type"] == "literal_error" else f" {about.description}"
+    return f"{env_name(field)} {what}{shown}.{more}"
 
 
 def _shown(error: ErrorDetails) -> str:

@@ -17,7 +17,7 @@ from bot.frontend.access import Reaction
 from bot.frontend.files import keep
 from bot.frontend.ids import Place, PlaceKind, source_id_of, user_id_of
 from bot.frontend.locks import Locks
-from bot.frontend.options import FrontendOptions
+from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.outbox import Outbox
 from bot.frontend.people import People
 from bot.frontend.refusals import DiscordError, UnavailableError
@@ -31,7 +31,8 @@ from bot.sessions.marks import MarkStore
 logger = logging.getLogger(__name__)
 
 SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
-STRANGER = "I answer direct messages only of people I know from the servers I work in."
+STRANGER = "I answer direct messages only from people named in my configuration."
+STRANGER_TO_SERVERS = "I answer direct messages only from people who may talk to me in a server."
 TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
 FORWARDED = "I cannot read forwarded messages. Please write, or paste, what I should read."
 EMPTY = "I see no text here. What can I do for you?"
@@ -186,7 +187,8 @@ class Inbox:
         if message.guild is not None:
             return Heard.NOTHING
         if await self._marks.once(f"stranger-{message.author.id}"):
-            await self._say(message, STRANGER)
+            members = self._options.dms is DMPolicy.MEMBERS
+            await self._say(message, STRANGER_TO_SERVERS if members else STRANGER)
         return Heard.TAKEN
 
     async def _say(self, message: discord.Message, text: str) -> None:

@@ -1,7 +1,7 @@
 """Conversations: they remember, they do not mix, and nobody is pinged."""
 
-from bot.frontend.inbox import EMPTY, TOO_FAST
-from bot.frontend.options import ReplyMode
+from bot.frontend.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS, TOO_FAST
+from bot.frontend.options import DMPolicy, ReplyMode
 from bot.frontend.seen import BEGINNING
 from bot.sandbox import Overwrite
 from bot.sessions.places import PlaceStore
@@ -144,13 +144,21 @@ async def test_a_strangers_dm_is_refused_once(stage: Stage) -> None:
     stage.model.says("Hello alice.")
     async with stage.running(guild_ids=allowed):
         await stranger.says("hi", in_=dm)
-        await stage.says(dm, "only of people I know")
+        await stage.says(dm, STRANGER_TO_SERVERS)
     async with stage.running(guild_ids=allowed):
         await stranger.says("hello?", in_=dm)
         await stage.alice.says("hi", in_=stage.alice.dm(stage.bot))
         await stage.says(stage.alice.dm(stage.bot), "Hello alice.")
     assert len(stage.said(dm)) == 1
     assert len(stage.model.requests) == 1
+
+
+async def test_where_no_dms_are_answered_a_member_is_told_nothing_of_servers(stage: Stage) -> None:
+    dm = stage.alice.dm(stage.bot)
+    async with stage.running(dms=DMPolicy.NOBODY):
+        await stage.alice.says("hi", in_=dm)
+        await stage.says(dm, STRANGER)
+    assert stage.model.requests == []
 
 
 async def test_a_long_answer_arrives_whole(stage: Stage) -> None:
