@@ -1,0 +1,209 @@
+"""Filling one message: as much as goes in, cut at the best place near its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from bot.frontend.rendering.code import LONGEST_PREFIX, FenceBlock
+from bot.frontend.rendering.degrade import RULE
+from bot.frontend.rendering.document import Change, Document, Leaf, Rank
+from bot.frontend.rendering.grids import TableBlock
+from bot.frontend.rendering.pieces import Piece
+from bot.frontend.rendering.prose import ProseBlock
+from bot.frontend.rendering.units import Block, Gap, Seam, Solid, Unit, reach
+
+SLACK = 17  # lines of a phone that a part may leave free to be cut at a better place
+
+
+class Filled(NamedTuple):
+    """A part.
+
+    Attributes:
+        pieces: What it consists of.
+        carry: What is put before the rest.
+        taken: How much of the text it took.
+        whole: Whether that was all.
+    """
+
+    pieces: list[Piece]
+    carry: str
+    taken: int
+    whole: bool
+
+
+def fill(text: str, carry: str, limit: int) -> Filled:
+    """Return the part that a text begins with.
+
+    Args:
+        text: What is left of the author's text, or the beginning of that.
+        carry: What the part before left to be put before it.
+        limit: How many code points the part may have.
+    """
+    document = Document(text, carry)
+    units: list[Unit] = []
+    size = 0
+    for unit in _units(document, limit):
+        units.append(unit)
+        if size + _alone(unit) > limit:
+            return _cut(document, units, size, limit)
+        size += unit.size
+    closing = units[-1].block.closing if units and _is_open(units[-1]) else ""
+    end = Seam(len(document.src), len(document.src), closing)
+    return _filled(document, units, end, whole=True)
+
+
+def _units(document: Document, limit: int) -> Iterator[Unit]:
+    """Return the units of a document; blank ones at its beginning show nothing."""
+    begun = False
+    for block in _blocks(document, limit):
+        for unit in block.units():
+            blank = isinstance(block, Gap) and _is_blank(document, unit)
+            if blank and not begun:
+                hidden = Change(max(unit.start, len(document.carry)), unit.end, "")
+                yield Unit(unit.start, unit.end, 0, Rank.NOT, block, (hidden,))
+            else:
+                begun = True
+                yield unit
+
+
+def _is_blank(document: Document, unit: Unit) -> bool:
+    return not document.src[unit.start : unit.end].strip(" \t>\n")
+
+
+def _blocks(document: Document, limit: int) -> Iterator[Block]:
+    last = 0
+    for leaf in document.leaves:
+        if leaf.first > last:
+            yield Gap(document, last, leaf.first)
+        yield _BLOCKS[leaf.kind](document, leaf, limit)
+        last = leaf.last
+    yield Gap(document, last, document.lines)
+
+
+def _prose(document: Document, leaf: Leaf, limit: int) -> Block:
+    return ProseBlock(document, leaf)
+
+
+def _fence(document: Document, leaf: Leaf, limit: int) -> Block:
+    return FenceBlock(document, leaf)
+
+
+def _rule(document: Document, leaf: Leaf, limit: int) -> Block:
+    start = document.text_start(leaf.first)
+    return Solid(document, leaf.first, leaf.last, leaf.rank, start=start, shown=RULE)
+
+
+def _math(document: Document, leaf: Leaf, limit: int) -> Block:
+    start = document.text_start(leaf.first)
+    prefix = document.prefix(leaf.first, start)
+    lines = ["```tex", *leaf.tokens[0].content.splitlines(), "```"]
+    shown = f"\n{prefix}".join(lines)
+    if len(shown) > limit // 2 or "```" in leaf.tokens[0].content:
+        return Block(document, leaf.first, leaf.last, leaf.rank)
+    return Solid(document, leaf.first, leaf.last, leaf.rank, start=start, shown=shown)
+
+
+def _table(document: Document, leaf: Leaf, limit: int) -> Block:
+    start = document.text_start(leaf.first)
+    prefix = document.prefix(leaf.first, start)
+    block = TableBlock(document, leaf, start=start, prefix=prefix)
+    if len(prefix) > LONGEST_PREFIX or block.largest() > limit // 2:
+        return Block(document, leaf.first, leaf.last, leaf.rank)
+    return block
+
+
+_BLOCKS: dict[str, Callable[[Document, Leaf, int], Block]] = {
+    "prose": _prose,
+    "heading": _prose,
+    "fence": _fence,
+    "rule": _rule,
+    "math": _math,
+    "table": _table,
+}
+
+
+def _is_open(unit: Unit) -> bool:
+    return isinstance(unit.block, FenceBlock) and unit.block.is_open_after(unit)
+
+
+def _alone(unit: Unit) -> int:
+    """Return what a unit needs at the end of a part: no line end, or one and a closing fence."""
+    bare = unit.size - (unit.block.document.src[unit.end - 1] == "\n")
+    return bare + (1 + len(unit.block.closing) if _is_open(unit) else 0)
+
+
+def _cut(document: Document, units: list[Unit], size: int, limit: int) -> Filled:
+    """Cut where the last of the units goes over the limit; `size` is that of those before."""
+    last, room = units[-1], limit - size
+    if _is_open(last):
+        room -= 1 + len(last.block.closing)
+    seam = _between(document, units, limit, last.block.fitting(last, room), SLACK)
+    if seam is None:
+        seam = last.block.inside(last, room) if room > 0 else None
+    if seam is None:
+        seam = _between(document, units, limit, 0, limit)
+    if seam is None or seam.resume <= len(document.carry):
+        seam = _forced(document, units, room)
+    return _filled(document, units, seam, whole=False)
+
+
+def _between(
+    document: Document, units: list[Unit], limit: int, free: int, slack: int
+) -> Seam | None:
+    """Return the best cut between units that leaves at most so many lines free."""
+    best, rank = None, Rank.NOT
+    size = sum(unit.size for unit in units[:-1])
+    for number in range(len(units) - 1, 0, -1):
+        if free > slack or rank == Rank.PARAGRAPH or not size:
+            break
+        if units[number].rank > rank:
+            seam = units[number].block.before(units[number])
+            if seam is not None and size + len(seam.closing) <= limit + 1:
+                best, rank = seam, units[number].rank
+        free += units[number - 1].lines
+        size -= units[number - 1].size
+    return best
+
+
+def _forced(document: Document, units: list[Unit], room: int) -> Seam:
+    """Return a cut where there is no good one, so that there always is one."""
+    last = units[-1]
+    if any(unit.size for unit in units[:-1]) and last.start > len(document.carry):
+        return last.block.before(last) or Seam(last.start, last.start)
+    place = max(reach(last, room), len(document.carry) + 1)
+    return Seam(place, place)
+
+
+def _filled(document: Document, units: list[Unit], seam: Seam, *, whole: bool) -> Filled:
+    changes = [c for unit in units for c in unit.changes if c.start < seam.place]
+    if seam.changes is not None:
+        first = units[-1].start
+        changes = [c for c in changes if c.start < first] + list(seam.changes)
+    pieces = list(document.pieces(0, seam.place, changes))
+    _close(pieces, seam.closing)
+    pieces.append(Piece("", document.original(seam.place, seam.resume)))
+    taken = max(seam.resume - len(document.carry), 0)
+    return Filled(pieces, seam.carry, taken, whole)
+
+
+def _close(pieces: list[Piece], closing: str) -> None:
+    if "```" not in closing:
+        _trim(pieces)
+    elif pieces and not pieces[-1].shown.endswith("\n"):
+        closing = f"\n{closing}"
+    if closing:
+        pieces.append(Piece(closing, ""))
+
+
+def _trim(pieces: list[Piece]) -> None:
+    """Show no blanks at the end."""
+    for number in range(len(pieces) - 1, -1, -1):
+        shown, source = pieces[number]
+        bare = shown.rstrip()
+        if shown == source:
+            pieces[number : number + 1] = [Piece(bare, bare), Piece("", source[len(bare) :])]
+        else:
+            pieces[number] = Piece(bare, source)
+        if bare:
+            return
