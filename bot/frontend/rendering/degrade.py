@@ -43,6 +43,7 @@ def in_prose(prose: Prose) -> list[Change]:
         edits.append((0, 3, box))
     if _SUSPECT.search(prose.content):
         edits += in_inline(prose.scan, prose.content)
+        edits = [edit for edit in edits if len(edit[2]) <= prose.document.limit // 2]
     changes = [Change(prose.place(a), prose.place(b), shown) for a, b, shown in edits]
     return _in_order(changes + list(_heading(prose)))
 

@@ -69,8 +69,9 @@ class Document:
     ends differs.
     """
 
-    def __init__(self, text: str, carry: str = "") -> None:
+    def __init__(self, text: str, carry: str = "", *, limit: int = 2000) -> None:
         self.text = text
+        self.limit = limit  # of a part
         self.carry = carry
         self.src = carry + text
         if "\r" in text:

@@ -40,23 +40,23 @@ def fill(text: str, carry: str, limit: int) -> Filled:
         carry: What the part before left to be put before it.
         limit: How many code points the part may have.
     """
-    document = Document(text, carry)
+    document = Document(text, carry, limit=limit)
     units: list[Unit] = []
     size = 0
-    for unit in _units(document, limit):
+    for unit in _units(document):
         units.append(unit)
         if size + _alone(unit) > limit:
-            return _cut(document, units, size, limit)
+            return _cut(document, units, size)
         size += unit.size
     closing = units[-1].block.closing if units and _is_open(units[-1]) else ""
     end = Seam(len(document.src), len(document.src), closing)
     return _filled(document, units, end, whole=True)
 
 
-def _units(document: Document, limit: int) -> Iterator[Unit]:
+def _units(document: Document) -> Iterator[Unit]:
     """Return the units of a document; blank ones at its beginning show nothing."""
     begun = False
-    for block in _blocks(document, limit):
+    for block in _blocks(document):
         for unit in block.units():
             blank = isinstance(block, Gap) and _is_blank(document, unit)
             if blank and not begun:
@@ -71,49 +71,49 @@ def _is_blank(document: Document, unit: Unit) -> bool:
     return not document.src[unit.start : unit.end].strip(" \t>\n")
 
 
-def _blocks(document: Document, limit: int) -> Iterator[Block]:
+def _blocks(document: Document) -> Iterator[Block]:
     last = 0
     for leaf in document.leaves:
         if leaf.first > last:
             yield Gap(document, last, leaf.first)
-        yield _BLOCKS[leaf.kind](document, leaf, limit)
+        yield _BLOCKS[leaf.kind](document, leaf)
         last = leaf.last
     yield Gap(document, last, document.lines)
 
 
-def _prose(document: Document, leaf: Leaf, limit: int) -> Block:
+def _prose(document: Document, leaf: Leaf) -> Block:
     return ProseBlock(document, leaf)
 
 
-def _fence(document: Document, leaf: Leaf, limit: int) -> Block:
+def _fence(document: Document, leaf: Leaf) -> Block:
     return FenceBlock(document, leaf)
 
 
-def _rule(document: Document, leaf: Leaf, limit: int) -> Block:
+def _rule(document: Document, leaf: Leaf) -> Block:
     start = document.text_start(leaf.first)
     return Solid(document, leaf.first, leaf.last, leaf.rank, start=start, shown=RULE)
 
 
-def _math(document: Document, leaf: Leaf, limit: int) -> Block:
+def _math(document: Document, leaf: Leaf) -> Block:
     start = document.text_start(leaf.first)
     prefix = document.prefix(leaf.first, start)
     lines = ["```tex", *leaf.tokens[0].content.splitlines(), "```"]
     shown = f"\n{prefix}".join(lines)
-    if len(shown) > limit // 2 or "```" in leaf.tokens[0].content:
+    if len(shown) > document.limit // 2 or "```" in leaf.tokens[0].content:
         return Block(document, leaf.first, leaf.last, leaf.rank)
     return Solid(document, leaf.first, leaf.last, leaf.rank, start=start, shown=shown)
 
 
-def _table(document: Document, leaf: Leaf, limit: int) -> Block:
+def _table(document: Document, leaf: Leaf) -> Block:
     start = document.text_start(leaf.first)
     prefix = document.prefix(leaf.first, start)
     block = TableBlock(document, leaf, start=start, prefix=prefix)
-    if len(prefix) > LONGEST_PREFIX or block.largest() > limit // 2:
+    if len(prefix) > LONGEST_PREFIX or block.largest() > document.limit // 2:
         return Block(document, leaf.first, leaf.last, leaf.rank)
     return block
 
 
-_BLOCKS: dict[str, Callable[[Document, Leaf, int], Block]] = {
+_BLOCKS: dict[str, Callable[[Document, Leaf], Block]] = {
     "prose": _prose,
     "heading": _prose,
     "fence": _fence,
@@ -133,24 +133,22 @@ def _alone(unit: Unit) -> int:
     return bare + (1 + len(unit.block.closing) if _is_open(unit) else 0)
 
 
-def _cut(document: Document, units: list[Unit], size: int, limit: int) -> Filled:
+def _cut(document: Document, units: list[Unit], size: int) -> Filled:
     """Cut where the last of the units goes over the limit; `size` is that of those before."""
-    last, room = units[-1], limit - size
+    last, room = units[-1], document.limit - size
     if _is_open(last):
         room -= 1 + len(last.block.closing)
-    seam = _between(document, units, limit, last.block.fitting(last, room), SLACK)
+    seam = _between(document, units, last.block.fitting(last, room), SLACK)
     if seam is None:
         seam = last.block.inside(last, room) if room > 0 else None
     if seam is None:
-        seam = _between(document, units, limit, 0, limit)
+        seam = _between(document, units, 0, document.limit)
     if seam is None or seam.resume <= len(document.carry):
         seam = _forced(document, units, room)
     return _filled(document, units, seam, whole=False)
 
 
-def _between(
-    document: Document, units: list[Unit], limit: int, free: int, slack: int
-) -> Seam | None:
+def _between(document: Document, units: list[Unit], free: int, slack: int) -> Seam | None:
     """Return the best cut between units that leaves at most so many lines free."""
     best, rank = None, Rank.NOT
     size = sum(unit.size for unit in units[:-1])
@@ -159,7 +157,7 @@ def _between(
             break
         if units[number].rank > rank:
             seam = units[number].block.before(units[number])
-            if seam is not None and size + len(seam.closing) <= limit + 1:
+            if seam is not None and size + len(seam.closing) <= document.limit + 1:
                 best, rank = seam, units[number].rank
         free += units[number - 1].lines
         size -= units[number - 1].size
@@ -176,7 +174,7 @@ def _forced(document: Document, units: list[Unit], room: int) -> Seam:
 
 
 def _filled(document: Document, units: list[Unit], seam: Seam, *, whole: bool) -> Filled:
-    changes = [c for unit in units for c in unit.changes if c.start < seam.place]
+    changes = [c for unit in units for c in unit.changes if c.start < seam.place >= c.end]
     if seam.changes is not None:
         first = units[-1].start
         changes = [c for c in changes if c.start < first] + list(seam.changes)

@@ -184,7 +184,12 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if closer is None:
         return False
     for line in range(start + 1, end):
-        if state.sCount[line] < state.blkIndent or not (text := _line(state, line)):
+        text = _line(state, line)
+        if (
+            not text
+            or state.sCount[line] < state.blkIndent
+            or (text == closer and line == start + 1)
+        ):
             return False
         if text == closer:
             if not silent:
@@ -192,7 +197,7 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
                 token.map = [start, line + 1]
                 token.content = state.getLines(start + 1, line, state.blkIndent, True)
             state.line = line + 1
-            return line > start + 1
+            return True
     return False
 
 

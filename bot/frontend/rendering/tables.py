@@ -53,15 +53,17 @@ class Table:
         """Return how many rows, from the first on, fit into so many code points."""
         widths = [cell.width for cell in self.header]
         records, aligned = 0, all(not cell.linked for cell in self.header)
+        hidden = _hidden(self.header)
         for number, row in enumerate(self.rows):
             widths = [max(pair) for pair in zip(widths, (c.width for c in row), strict=True)]
             aligned = aligned and not any(cell.linked for cell in row)
+            hidden += _hidden(row)
             records += len(self._record(row)) + len(self._prefix) + 1
             if not aligned or _across(widths) > COLUMNS:
                 size = records
             else:
                 size = (len(self._prefix) + _across(widths) + 1) * (number + 3)
-                size += 2 * len(self._prefix) + 8
+                size += 2 * len(self._prefix) + 8 + hidden
             if size > room:
                 return number
         return len(self.rows)
@@ -111,6 +113,11 @@ class Table:
         for name, cell in zip(self.header[1:], cells, strict=True):
             if cell.markdown:
                 yield f"- {name.markdown}: {cell.markdown}" if name.markdown else cell.markdown
+
+
+def _hidden(row: Row) -> int:
+    """Return how many code points more a row has than it takes columns."""
+    return sum(max(len(cell.plain) - cell.width, 0) for cell in row)
 
 
 def _across(widths: Sequence[int]) -> int:
