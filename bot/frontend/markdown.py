@@ -17,6 +17,7 @@ __all__ = ["LIMIT", "MAX_PARTS", "Part", "Piece", "Rendered", "Stream", "render"
 
 LIMIT = 2000  # code points of one message
 MAX_PARTS = 5
+FARTHEST = 4  # messages: where what ends a style or a link is no longer looked for
 NOTE = "\n-# The whole answer is in the attached file."
 
 
@@ -111,11 +112,11 @@ def _next(text: str, place: _Place, limit: int, *, last: bool) -> tuple[Part | N
 
 def _fill(text: str, place: _Place, limit: int) -> tuple[Filled, bool]:
     """Fill a part from no more of the text than it takes, and tell whether that is settled."""
-    size = limit + limit // 4
+    size = limit + limit // 8
     while True:
         filled = fill(text[place.at : place.at + size], place.carry, limit)
         seen_all = place.at + size >= len(text)
-        if seen_all or not filled.whole:
+        if seen_all or not (filled.whole or (filled.torn and size < FARTHEST * limit)):
             return filled, not seen_all
         size *= 2
 

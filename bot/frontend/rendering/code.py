@@ -68,6 +68,10 @@ class FenceBlock(Block):
         place = whole_clusters(self.document.src, line, place)
         return self._seam(place) if line < place < unit.end else None
 
+    def torn(self, unit: Unit, room: int) -> Seam:
+        """Return a cut anywhere in a line."""
+        return self._seam(super().torn(unit, room).place)
+
     def fitting(self, unit: Unit, room: int) -> int:
         """Return 0: a line of code is cut only where no part could hold it."""
         return 0
@@ -75,7 +79,8 @@ class FenceBlock(Block):
     def _seam(self, place: int) -> Seam:
         opening = f"{self._prefix}{self._marks}{self._language}\n"
         inside = not self.document.begins_line(place)
-        return Seam(place, place, self.closing, opening + (self._prefix if inside else ""))
+        carry = opening + (self._prefix if inside else "")
+        return Seam(place, place, self.closing, carry, fenced=True)
 
     def _opening(self) -> Iterator[Change]:
         shown = FENCE + self._language

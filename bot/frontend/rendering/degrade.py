@@ -45,7 +45,8 @@ def in_prose(prose: Prose) -> list[Change]:
         edits += in_inline(prose.scan, prose.content)
         edits = [edit for edit in edits if len(edit[2]) <= prose.document.limit // 2]
     changes = [Change(prose.place(a), prose.place(b), shown) for a, b, shown in edits]
-    return _in_order(changes + list(_heading(prose)))
+    changes += _heading(prose)
+    return _in_order(changes) if changes else changes
 
 
 def _in_order(changes: list[Change]) -> list[Change]:
@@ -60,12 +61,15 @@ def _heading(prose: Prose) -> Iterator[Change]:
     leaf, document = prose.leaf, prose.document
     if leaf.kind != "heading":
         return
-    markup, start, end = leaf.tokens[0].markup, prose.place(0), prose.place(len(prose.content))
+    markup, whole = leaf.tokens[0].markup, document.line(leaf.first)
+    if markup[0] == "#" and len(markup) <= 3 and not whole.endswith(("#", " ", "\t")):
+        return
+    start, end = prose.place(0), prose.place(len(prose.content))
     if markup[0] == "#":
         hashes = document.src.index("#", document.starts[leaf.first])
         if len(markup) > 3:
             yield Change(hashes + 3, hashes + len(markup), "")
-        line_end = document.starts[leaf.first] + len(document.line(leaf.first))
+        line_end = document.line_end(leaf.first)
         if document.src[end:line_end].strip():
             yield Change(end, line_end, "")
         return
@@ -73,7 +77,7 @@ def _heading(prose: Prose) -> Iterator[Change]:
         yield Change(start, start, "# " if markup == "=" else "## ")
     underline = leaf.last - 1
     before = document.starts[underline] - 1
-    yield Change(max(end, before), document.starts[underline] + len(document.line(underline)), "")
+    yield Change(max(end, before), document.line_end(underline), "")
 
 
 def in_inline(scan: Scan, content: str) -> list[Edit]:

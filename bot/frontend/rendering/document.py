@@ -156,9 +156,16 @@ class Prose:
         self.document = document
         self.leaf = leaf
         self.content = leaf.tokens[1].content
-        self._contents = [0, *accumulate(len(line) + 1 for line in self.content.split("\n"))]
-        self._contents.pop()
-        self._places = list(self._align())
+
+    @cached_property
+    def _contents(self) -> list[int]:
+        """Where the lines of the content begin in it."""
+        return [0, *accumulate(len(line) + 1 for line in self.content.split("\n"))][:-1]
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """Where they begin in the document."""
+        return list(self._align())
 
     def _align(self) -> Iterator[int]:
         document, leaf = self.document, self.leaf

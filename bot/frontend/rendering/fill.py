@@ -11,7 +11,7 @@ from bot.frontend.rendering.document import Change, Document, Leaf, Rank
 from bot.frontend.rendering.grids import TableBlock
 from bot.frontend.rendering.pieces import Piece
 from bot.frontend.rendering.prose import ProseBlock
-from bot.frontend.rendering.units import Block, Gap, Seam, Solid, Unit, reach
+from bot.frontend.rendering.units import Block, Gap, Seam, Solid, Unit
 
 SLACK = 17  # lines of a phone that a part may leave free to be cut at a better place
 
@@ -24,12 +24,14 @@ class Filled(NamedTuple):
         carry: What is put before the rest.
         taken: How much of the text it took.
         whole: Whether that was all.
+        torn: Whether it was cut in a paragraph of which the end is not known.
     """
 
     pieces: list[Piece]
     carry: str
     taken: int
     whole: bool
+    torn: bool
 
 
 def fill(text: str, carry: str, limit: int) -> Filled:
@@ -48,8 +50,9 @@ def fill(text: str, carry: str, limit: int) -> Filled:
         if size + _alone(unit) > limit:
             return _cut(document, units, size)
         size += unit.size
-    closing = units[-1].block.closing if units and _is_open(units[-1]) else ""
-    end = Seam(len(document.src), len(document.src), closing)
+    is_open = bool(units) and _is_open(units[-1])
+    closing = units[-1].block.closing if is_open else ""
+    end = Seam(len(document.src), len(document.src), closing, fenced=is_open)
     return _filled(document, units, end, whole=True)
 
 
@@ -57,28 +60,33 @@ def _units(document: Document) -> Iterator[Unit]:
     """Return the units of a document; blank ones at its beginning show nothing."""
     begun = False
     for block in _blocks(document):
-        for unit in block.units():
-            blank = isinstance(block, Gap) and _is_blank(document, unit)
-            if blank and not begun:
-                hidden = Change(max(unit.start, len(document.carry)), unit.end, "")
-                yield Unit(unit.start, unit.end, 0, Rank.NOT, block, (hidden,))
-            else:
-                begun = True
-                yield unit
+        if isinstance(block, Gap) and not begun:
+            yield from map(_hidden, block.units())
+        else:
+            begun = True
+            yield from block.units()
 
 
-def _is_blank(document: Document, unit: Unit) -> bool:
-    return not document.src[unit.start : unit.end].strip(" \t>\n")
+def _hidden(unit: Unit) -> Unit:
+    document = unit.block.document
+    change = Change(max(unit.start, len(document.carry)), unit.end, "")
+    return Unit(unit.start, unit.end, 0, Rank.NOT, unit.block, (change,))
 
 
 def _blocks(document: Document) -> Iterator[Block]:
     last = 0
     for leaf in document.leaves:
         if leaf.first > last:
-            yield Gap(document, last, leaf.first)
+            yield _between_leaves(document, last, leaf.first)
         yield _BLOCKS[leaf.kind](document, leaf)
         last = leaf.last
-    yield Gap(document, last, document.lines)
+    if last < document.lines:
+        yield _between_leaves(document, last, document.lines)
+
+
+def _between_leaves(document: Document, first: int, last: int) -> Block:
+    text = document.src[document.starts[first] : document.starts[last]]
+    return Block(document, first, last) if text.strip(" \t>\n") else Gap(document, first, last)
 
 
 def _prose(document: Document, leaf: Leaf) -> Block:
@@ -169,8 +177,7 @@ def _forced(document: Document, units: list[Unit], room: int) -> Seam:
     last = units[-1]
     if any(unit.size for unit in units[:-1]) and last.start > len(document.carry):
         return last.block.before(last) or Seam(last.start, last.start)
-    place = max(reach(last, room), len(document.carry) + 1)
-    return Seam(place, place)
+    return last.block.torn(last, room)
 
 
 def _filled(document: Document, units: list[Unit], seam: Seam, *, whole: bool) -> Filled:
@@ -179,16 +186,23 @@ def _filled(document: Document, units: list[Unit], seam: Seam, *, whole: bool) -
         first = units[-1].start
         changes = [c for c in changes if c.start < first] + list(seam.changes)
     pieces = list(document.pieces(0, seam.place, changes))
-    _close(pieces, seam.closing)
+    _close(pieces, seam)
     pieces.append(Piece("", document.original(seam.place, seam.resume)))
     taken = max(seam.resume - len(document.carry), 0)
-    return Filled(pieces, seam.carry, taken, whole)
+    return Filled(pieces, seam.carry, taken, whole, not whole and _is_torn(document, units, seam))
 
 
-def _close(pieces: list[Piece], closing: str) -> None:
-    if "```" not in closing:
+def _is_torn(document: Document, units: list[Unit], seam: Seam) -> bool:
+    block = units[-1].block
+    in_prose = isinstance(block, ProseBlock) and seam.place > document.starts[block.first]
+    return in_prose and block.last == document.lines
+
+
+def _close(pieces: list[Piece], seam: Seam) -> None:
+    closing = seam.closing
+    if not seam.fenced:
         _trim(pieces)
-    elif pieces and not pieces[-1].shown.endswith("\n"):
+    elif not pieces[-1].shown.endswith("\n"):
         closing = f"\n{closing}"
     if closing:
         pieces.append(Piece(closing, ""))

@@ -15,6 +15,7 @@ SLACK = 700  # code points: about 17 lines of a phone
 _TRIES = 40  # places that are looked at before a cut is made just anywhere
 _LONGEST_PREFIX = 100
 _MOST_STYLES = 10
+_FOR_STYLES = 40  # code points that their closing may take
 _SENTENCE = re.compile("[.!?…:;][\"'\u201d\u2019)\\]*_]*\\s+|[\u3002\uff01\uff1f\uff1b]")
 _WORD = re.compile(r"\s+")
 
@@ -68,7 +69,7 @@ class ProseBlock(Block):
             yield from reversed(ends[-_TRIES:])
 
     def _anywhere(self, unit: Unit, end: int, room: int) -> Seam | None:
-        """Return a cut where no good one is: between characters, if need be in a long link."""
+        """Return a cut where no good one is: between any two characters that may be parted."""
         begin = self._text_start(unit)
         for _ in range(_TRIES):
             place = whole_clusters(self.document.src, begin, end)
@@ -78,8 +79,16 @@ class ProseBlock(Block):
             end = max((a for a, b in self._atoms(unit) if a < place < b), default=place - 1)
             if end <= begin:
                 break
-        place = whole_clusters(self.document.src, begin, reach(unit, room))
-        return Seam(place, place) if place > unit.start else None
+        return None
+
+    def torn(self, unit: Unit, room: int) -> Seam:
+        """Return a cut inside what should not be cut; the halves keep their style."""
+        place = super().torn(unit, room - _FOR_STYLES).place
+        styles = [p for p in self._prose.inline.pairs if p.start < place < p.end]
+        if len(styles) > _MOST_STYLES or any(_hollow(pair, place) for pair in styles):
+            return Seam(place, place)
+        carry = self._carry() + self._marker + "".join(pair.marker for pair in styles)
+        return Seam(place, place, "".join(p.marker for p in reversed(styles)), carry)
 
     def _atoms(self, unit: Unit) -> Iterator[tuple[int, int]]:
         yield from self._prose.inline.atoms
@@ -101,7 +110,7 @@ class ProseBlock(Block):
         opening = "".join(pair.marker for pair in styles)
         if not _is_prose(self._marker + opening + rest):
             return None
-        carry = self._carry(resume) + self._marker + opening
+        carry = self._carry() + self._marker + opening
         return Seam(place, resume, "".join(p.marker for p in reversed(styles)), carry)
 
     def _resume(self, place: int) -> int:
@@ -113,7 +122,7 @@ class ProseBlock(Block):
             place += 1
         return place
 
-    def _carry(self, resume: int) -> str:
+    def _carry(self) -> str:
         prefix = self.document.prefix(self.first, self._prose.place(0))
         return prefix if ">" in prefix and len(prefix) < _LONGEST_PREFIX else ""
 

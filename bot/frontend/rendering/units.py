@@ -18,7 +18,8 @@ class Seam(NamedTuple):
     Attributes:
         place: Where the part ends.
         resume: Where the next begins; what is between is not shown.
-        closing: Added at the end of the part, in its last line.
+        closing: Added at the end of the part.
+        fenced: Whether that takes a line of its own.
         carry: Put before the rest.
         changes: What replaces the changes of the unit that is cut.
     """
@@ -28,6 +29,7 @@ class Seam(NamedTuple):
     closing: str = ""
     carry: str = ""
     changes: tuple[Change, ...] | None = None
+    fenced: bool = False
 
 
 class Block:
@@ -49,7 +51,9 @@ class Block:
     def unit(self, first: int, last: int, rank: Rank, *changes: Change) -> Unit:
         """Return lines as one unit."""
         start, end = self.document.starts[first], self.document.starts[last]
-        size = end - start + sum(len(c.shown) - (c.end - c.start) for c in changes)
+        size = end - start
+        if changes:
+            size += sum(len(c.shown) - (c.end - c.start) for c in changes)
         return Unit(start, end, size, rank, self, changes)
 
     def before(self, unit: Unit) -> Seam | None:
@@ -58,15 +62,21 @@ class Block:
 
     def inside(self, unit: Unit, room: int) -> Seam | None:
         """Return the best cut in a unit that leaves at most so many code points to the part."""
-        place = whole_clusters(self.document.src, unit.start, reach(unit, room))
-        return Seam(place, place) if place > unit.start else None
+        return self.torn(unit, room)
+
+    def torn(self, unit: Unit, room: int) -> Seam:
+        """Return a cut in a unit that no part can hold, and that has no place for one."""
+        least = max(unit.start, len(self.document.carry))
+        place = max(reach(unit, room), least + 1)
+        place = whole_clusters(self.document.src, least, place)
+        return Seam(place, place)
 
     def fitting(self, unit: Unit, room: int) -> int:
         """Return how many lines of a phone the beginning of a unit would fill in the room."""
         return room // COLUMNS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Unit:
     """Some lines of a block.
 
@@ -93,12 +103,11 @@ class Unit:
 
 
 class Gap(Block):
-    """Lines between the others."""
+    """Blank lines, and the marks of a quote without text."""
 
     def units(self) -> Iterator[Unit]:
-        """Return each line."""
-        for number in range(self.first, self.last):
-            yield self.unit(number, number + 1, Rank.NOT)
+        """Return all as one unit."""
+        yield self.unit(self.first, self.last, Rank.NOT)
 
 
 class Solid(Block):
