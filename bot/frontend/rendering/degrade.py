@@ -147,7 +147,15 @@ def _tags(scan: Scan, content: str) -> list[Edit]:
             edits.append((span.start, span.end, ""))
         elif found := _TAG.match(text):
             edits += _tag(scan, span, found, still_open)
+            if edits and edits[-1] == (span.start, span.end, "") and _alone(span, content):
+                edits[-1] = (span.start, span.end + 1, "")
     return edits
+
+
+def _alone(span: Span, content: str) -> bool:
+    """Whether a tag has a line of its own, and not the last."""
+    before = content[span.start - 1] if span.start else "\n"
+    return before == "\n" and content[span.end : span.end + 1] == "\n"
 
 
 def _tag(

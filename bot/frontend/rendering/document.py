@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ _KINDS = {
     "hr": "rule",
     "table_open": "table",
 }
+_ALONE = re.compile(r"\r(?!\n)")  # a line end that Discord does not know
+_MARKS = re.compile(r"[ \t>]*")
+_MARKS_AND_ITEMS = re.compile(r"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*")
 _TO_BLANK = {char: " " for char in range(33, 127) if char != ord(">")}
 
 
@@ -113,10 +117,11 @@ class Document:
         end = self.starts[number + 1]
         return end - 1 if self.src[end - 1] == "\n" else end
 
-    def text_start(self, number: int) -> int:
-        """Return where the text of a line of a table, rule or formula begins."""
-        line = self.line(number)
-        return self.starts[number] + len(line) - len(line.lstrip(" \t>"))
+    def text_start(self, leaf: Leaf) -> int:
+        """Return where the text of a table, rule or formula begins, behind its containers."""
+        marks = _MARKS_AND_ITEMS if leaf.in_item else _MARKS
+        found = marks.match(self.src, self.starts[leaf.first])
+        return found.end() if found else self.starts[leaf.first]
 
     def begins_line(self, place: int) -> bool:
         """Whether a line begins at a place."""
@@ -138,7 +143,10 @@ class Document:
     def _kept(self, start: int, end: int) -> Iterator[Piece]:
         if start < len(self.carry):
             yield Piece(self.carry[start:end], "")
-        if kept := self.original(start, end):
+        kept = self.original(start, end)
+        if "\r" in kept:
+            yield Piece(_ALONE.sub("\n", kept), kept)
+        elif kept:
             yield Piece(kept, kept)
 
     def prefix(self, number: int, until: int) -> str:

@@ -98,12 +98,12 @@ def _fence(document: Document, leaf: Leaf) -> Block:
 
 
 def _rule(document: Document, leaf: Leaf) -> Block:
-    start = document.text_start(leaf.first)
+    start = document.text_start(leaf)
     return Solid(document, leaf.first, leaf.last, leaf.rank, start=start, shown=RULE)
 
 
 def _math(document: Document, leaf: Leaf) -> Block:
-    start = document.text_start(leaf.first)
+    start = document.text_start(leaf)
     prefix = document.prefix(leaf.first, start)
     lines = ["```tex", *leaf.tokens[0].content.splitlines(), "```"]
     shown = f"\n{prefix}".join(lines)
@@ -113,7 +113,7 @@ def _math(document: Document, leaf: Leaf) -> Block:
 
 
 def _table(document: Document, leaf: Leaf) -> Block:
-    start = document.text_start(leaf.first)
+    start = document.text_start(leaf)
     prefix = document.prefix(leaf.first, start)
     block = TableBlock(document, leaf, start=start, prefix=prefix)
     if len(prefix) > LONGEST_PREFIX or block.largest() > document.limit // 2:

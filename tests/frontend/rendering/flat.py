@@ -16,19 +16,10 @@ def flat(messages: Iterable[str]) -> list[Seen]:
     return [seen for message in messages for seen in _blocks(message)]
 
 
-def code_of(messages: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the code blocks, as language and bytes; those that follow each other are joined."""
-    found: list[tuple[str, str]] = []
-    for message in messages:
-        tokens = block_tokens(message + "\n")
-        fences = [token for token in tokens if token.type == "fence"]
-        for number, token in enumerate(fences):
-            continues = number == 0 and tokens[0] is token and found and found[-1][0] == token.info
-            if continues:
-                found[-1] = (token.info, found[-1][1] + token.content)
-            else:
-                found.append((token.info, token.content))
-    return found
+def code_of(messages: Iterable[str]) -> str:
+    """Return the bytes of all code blocks."""
+    tokens = [token for message in messages for token in block_tokens(message + "\n")]
+    return "".join(token.content for token in tokens if token.type == "fence")
 
 
 def _blocks(message: str) -> Iterator[Seen]:

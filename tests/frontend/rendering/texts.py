@@ -18,11 +18,21 @@ WORDS = st.sampled_from(
         "don't",
         "1.5",
         "2 * 3",
-    ]
-    + ["**bold words**", "*it*", "`code span`", "~~gone~~", "||secret||", "[a link](https://x.y/z)"]
-    + ["<@123>", "<t:1700000000:R>", "<:name:42>", "<https://a.b>", "**bold `code` and *it***"]
-    + ["https://example.com/" + "path/" * 8, "漢" * 30 + "。", "$x^2$", "![alt](https://i.j/k.png)"]
-    + [
+        "**bold words**",
+        "*it*",
+        "`code span`",
+        "~~gone~~",
+        "||secret||",
+        "[a link](https://x.y/z)",
+        "<@123>",
+        "<t:1700000000:R>",
+        "<:name:42>",
+        "<https://a.b>",
+        "**bold `code` and *it***",
+        "https://example.com/" + "path/" * 8,
+        "漢" * 30 + "。",
+        "$x^2$",
+        "![alt](https://i.j/k.png)",
         "<b>tag</b>",
         "snake_case_name",
         "\\*",
@@ -117,8 +127,6 @@ ATOMS = st.sampled_from(
         "``",
         "||",
         "~~",
-    ]
-    + [
         "[a](http://x.y)",
         "![i](http://u)",
         "[![b](http://i)](http://l)",
@@ -126,8 +134,6 @@ ATOMS = st.sampled_from(
         "|a|b|\n|-|-|\n",
         "| 1 | 2 |\n",
         "|",
-    ]
-    + [
         "<b>",
         "</b>",
         "<br>",
@@ -138,8 +144,6 @@ ATOMS = st.sampled_from(
         "<p>",
         "</x>",
         "<x>",
-    ]
-    + [
         "<@123>",
         "\\",
         "$x^2$",
@@ -153,8 +157,6 @@ ATOMS = st.sampled_from(
         "---\n",
         "===\n",
         "[ ] ",
-    ]
-    + [
         "word ",
         "A sentence. ",
         "漢字",
@@ -168,8 +170,24 @@ ATOMS = st.sampled_from(
         "\x0b",
         "\xa0",
         "\ud800",
+        "x" * 50,
+        "y" * 700,
+        "z" * 5000,
+        "`" * 9,
+        "| " + "c" * 60 + " | d |\n",
+        "\u0301" * 300,
     ]
-    + ["x" * 50, "y" * 700, "z" * 5000, "`" * 9, "| " + "c" * 60 + " | d |\n", "\u0301" * 300]
 )
 SOUP = st.lists(st.one_of(ATOMS, st.text(max_size=5)), max_size=60).map("".join)
 LIMITS = st.sampled_from([200, 300, 500, 2000])
+# Without anything that what comes later could change.
+PLAIN = st.lists(
+    st.one_of(
+        st.lists(st.sampled_from(["word", "sentence.", "漢字", "longer,"]), min_size=1, max_size=80)
+        .map(" ".join)
+        .flatmap(lambda text: st.sampled_from([text, f"- {text}", f"> {text}", f"# {text[:40]}"])),
+        fences(),
+    ),
+    min_size=1,
+    max_size=8,
+).map("\n\n".join)
