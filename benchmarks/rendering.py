@@ -45,6 +45,42 @@ That is because the file object is an iterator, and `max` looks at one line afte
 want the number of the line as well, use `enumerate`, and compare by the length of the second item.
 
 """
+# Of each of these somebody once built a parser that took quadratic time.
+PATTERNS = [
+    *(
+        "*",
+        "`",
+        "``` ",
+        "[",
+        "![",
+        "](",
+        "> ",
+        "1. ",
+        "- ",
+        "|",
+        "<",
+        "$",
+        "\\(",
+        "a**b",
+        "||",
+        "<b>",
+    ),
+    *("\n", "> \n", "<!--", "```\n", "| a |\n|---|\n", "**a ", "*a* `b` ", "[a](b) ", "_a", "a\n"),
+    *(
+        "\u0301",
+        "a `",
+        "</a>",
+        "[^1]",
+        "   ",
+        "\t",
+        "> - ",
+        "- a\n  ",
+        "# ",
+        "\r\n",
+        "<br>\n",
+        "$$\n",
+    ),
+]
 
 
 def sized(text: str, size: int) -> str:
@@ -107,6 +143,17 @@ def main() -> None:
     print("\na chunk of 20 and a preview, at the end of so many characters")
     for size in (1_000, 10_000, 60_000):
         print(f"{size:28,}{per_preview(size):12.2f}")
+    print("\nthe slowest of what was made to be slow, split: 20,000, 40,000, ratio")
+    doubled = [
+        (
+            cost(lambda each=each: split(sized(each, 20_000))),
+            cost(lambda each=each: split(sized(each, 40_000))),
+            each,
+        )
+        for each in PATTERNS
+    ]
+    for once, twice, each in sorted(doubled, key=lambda row: -row[1])[:4]:
+        print(f"{each!r:>28}{once:12.0f}{twice:10.0f}{twice / once:8.2f}")
 
 
 if __name__ == "__main__":

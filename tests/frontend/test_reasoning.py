@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.frontend.reasoning import Reasoning, split_reasoning
 
+unhurried = settings(deadline=None)
 ATOMS = [
     "<think>",
     "</think>",
@@ -51,6 +52,7 @@ def test_reasoning_is_told_from_the_answer(text: str, answer: str, reasoning: st
     assert split_reasoning(text) == (answer, reasoning)
 
 
+@unhurried
 @given(TEXTS, st.integers(1, 9))
 def test_piece_by_piece_it_is_the_same(text: str, step: int) -> None:
     reader, answer = Reasoning(), ""
@@ -62,6 +64,7 @@ def test_piece_by_piece_it_is_the_same(text: str, step: int) -> None:
     assert (answer, reader.reasoning) == split_reasoning(text)
 
 
+@unhurried
 @given(st.text())
 def test_a_text_without_tags_is_its_answer(text: str) -> None:
     assert split_reasoning(text.replace("<", "")) == (text.replace("<", ""), "")

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from bot.frontend.rendering.code import LONGEST_PREFIX, FenceBlock
-from bot.frontend.rendering.degrade import RULE
-from bot.frontend.rendering.document import Change, Document, Leaf, Rank
-from bot.frontend.rendering.grids import TableBlock
+from bot.frontend.rendering.blocks import blocks
+from bot.frontend.rendering.document import Change, Document, Rank
 from bot.frontend.rendering.pieces import Piece
-from bot.frontend.rendering.prose import ProseBlock
-from bot.frontend.rendering.units import Block, Gap, Seam, Solid, Unit
-
-SLACK = 17  # lines of a phone that a part may leave free to be cut at a better place
+from bot.frontend.rendering.units import SLACK, Block, Seam, Unit
 
 
 class Filled(NamedTuple):
@@ -24,7 +19,7 @@ class Filled(NamedTuple):
         carry: What is put before the rest.
         taken: How much of the text it took.
         whole: Whether that was all.
-        torn: Whether it was cut in a paragraph of which the end is not known.
+        torn: Whether it was cut in a paragraph in which something is open at the end of the text.
     """
 
     pieces: list[Piece]
@@ -50,7 +45,7 @@ def fill(text: str, carry: str, limit: int) -> Filled:
         if size + _alone(unit) > limit:
             return _cut(document, units, size)
         size += unit.size
-    is_open = bool(units) and _is_open(units[-1])
+    is_open = bool(units) and units[-1].block.is_open_after(units[-1])
     closing = units[-1].block.closing if is_open else ""
     end = Seam(len(document.src), len(document.src), closing, fenced=is_open)
     return _filled(document, units, end, whole=True)
@@ -59,8 +54,8 @@ def fill(text: str, carry: str, limit: int) -> Filled:
 def _units(document: Document) -> Iterator[Unit]:
     """Return the units of a document; blank ones at its beginning show nothing."""
     begun = False
-    for block in _blocks(document):
-        if isinstance(block, Gap) and not begun:
+    for block in blocks(document):
+        if block.blank and not begun:
             yield from map(_hidden, block.units())
         else:
             begun = True
@@ -73,78 +68,16 @@ def _hidden(unit: Unit) -> Unit:
     return Unit(unit.start, unit.end, 0, Rank.NOT, unit.block, (change,))
 
 
-def _blocks(document: Document) -> Iterator[Block]:
-    last = 0
-    for leaf in document.leaves:
-        if leaf.first > last:
-            yield _between_leaves(document, last, leaf.first)
-        yield _BLOCKS[leaf.kind](document, leaf)
-        last = leaf.last
-    if last < document.lines:
-        yield _between_leaves(document, last, document.lines)
-
-
-def _between_leaves(document: Document, first: int, last: int) -> Block:
-    text = document.src[document.starts[first] : document.starts[last]]
-    return Block(document, first, last) if text.strip(" \t>\n") else Gap(document, first, last)
-
-
-def _prose(document: Document, leaf: Leaf) -> Block:
-    return ProseBlock(document, leaf)
-
-
-def _fence(document: Document, leaf: Leaf) -> Block:
-    return FenceBlock(document, leaf)
-
-
-def _rule(document: Document, leaf: Leaf) -> Block:
-    start = document.text_start(leaf)
-    return Solid(document, leaf.first, leaf.last, leaf.rank, start=start, shown=RULE)
-
-
-def _math(document: Document, leaf: Leaf) -> Block:
-    start = document.text_start(leaf)
-    prefix = document.prefix(leaf.first, start)
-    lines = ["```tex", *leaf.tokens[0].content.splitlines(), "```"]
-    shown = f"\n{prefix}".join(lines)
-    if len(shown) > document.limit // 2 or "```" in leaf.tokens[0].content:
-        return Block(document, leaf.first, leaf.last, leaf.rank)
-    return Solid(document, leaf.first, leaf.last, leaf.rank, start=start, shown=shown)
-
-
-def _table(document: Document, leaf: Leaf) -> Block:
-    start = document.text_start(leaf)
-    prefix = document.prefix(leaf.first, start)
-    block = TableBlock(document, leaf, start=start, prefix=prefix)
-    if len(prefix) > LONGEST_PREFIX or block.largest() > document.limit // 2:
-        return Block(document, leaf.first, leaf.last, leaf.rank)
-    return block
-
-
-_BLOCKS: dict[str, Callable[[Document, Leaf], Block]] = {
-    "prose": _prose,
-    "heading": _prose,
-    "fence": _fence,
-    "rule": _rule,
-    "math": _math,
-    "table": _table,
-}
-
-
-def _is_open(unit: Unit) -> bool:
-    return isinstance(unit.block, FenceBlock) and unit.block.is_open_after(unit)
-
-
 def _alone(unit: Unit) -> int:
     """Return what a unit needs at the end of a part: no line end, or one and a closing fence."""
     bare = unit.size - (unit.block.document.src[unit.end - 1] == "\n")
-    return bare + (1 + len(unit.block.closing) if _is_open(unit) else 0)
+    return bare + (1 + len(unit.block.closing) if unit.block.is_open_after(unit) else 0)
 
 
 def _cut(document: Document, units: list[Unit], size: int) -> Filled:
     """Cut where the last of the units goes over the limit; `size` is that of those before."""
     last, room = units[-1], document.limit - size
-    if _is_open(last):
+    if last.block.is_open_after(last):
         room -= 1 + len(last.block.closing)
     seam = _between(document, units, last.block.fitting(last, room), SLACK)
     if seam is None:
@@ -166,10 +99,15 @@ def _between(document: Document, units: list[Unit], free: int, slack: int) -> Se
         if units[number].rank > rank:
             seam = units[number].block.before(units[number])
             if seam is not None and size + len(seam.closing) <= document.limit + 1:
-                best, rank = seam, units[number].rank
+                best, rank = _behind_gap(seam, units[number - 1]), units[number].rank
         free += units[number - 1].lines
         size -= units[number - 1].size
     return best
+
+
+def _behind_gap(seam: Seam, before: Unit) -> Seam:
+    """Return a cut that leaves out the blank lines before it."""
+    return seam._replace(place=before.start) if before.block.blank else seam
 
 
 def _forced(document: Document, units: list[Unit], room: int) -> Seam:
@@ -189,13 +127,11 @@ def _filled(document: Document, units: list[Unit], seam: Seam, *, whole: bool) -
     _close(pieces, seam)
     pieces.append(Piece("", document.original(seam.place, seam.resume)))
     taken = max(seam.resume - len(document.carry), 0)
-    return Filled(pieces, seam.carry, taken, whole, not whole and _is_torn(document, units, seam))
+    return Filled(pieces, seam.carry, taken, whole, not whole and _is_torn(units[-1].block, seam))
 
 
-def _is_torn(document: Document, units: list[Unit], seam: Seam) -> bool:
-    block = units[-1].block
-    in_prose = isinstance(block, ProseBlock) and seam.place > document.starts[block.first]
-    return in_prose and block.last == document.lines
+def _is_torn(block: Block, seam: Seam) -> bool:
+    return seam.place > block.document.starts[block.first] and block.is_unclosed()
 
 
 def _close(pieces: list[Piece], seam: Seam) -> None:

@@ -25,6 +25,7 @@ _DOLLARS = re.compile(r"\$(?![\s$])([^$\n]{0,200}?[\\^_={}][^$\n]{0,200}?)(?<![\
 _MATH = re.compile(r"\\\((.{1,500}?)\\\)|\\\[(.{1,500}?)\\\]|\$\$([^$]{1,500}?)\$\$", re.DOTALL)
 _MATH_FENCES = {"$$": "$$", "\\[": "\\]"}
 _PAIRED = frozenset({"emphasis", "strikethrough", "spoiler"})
+_MARKERS = _PAIRED | {"backticks"}
 
 
 class Span(NamedTuple):
@@ -133,6 +134,16 @@ def _pairs(spans: list[Span], delimiters: list[Delimiter], text: str) -> list[Pa
         if delimiter.end >= 0
     ]
     return styled + [_code(span, text) for span in spans if is_code(span)]
+
+
+def open_markers(found: Scan, text: str) -> list[str]:
+    """Return the markers that nothing closes, in order."""
+    ends = {pair.start for pair in found.pairs} | {pair.end for pair in found.pairs}
+    return [
+        text[span.start : span.end]
+        for span in found.spans
+        if span.rule in _MARKERS and not ends.intersection(range(span.start, span.end + 1))
+    ]
 
 
 def is_code(span: Span) -> bool:

@@ -8,15 +8,16 @@ from collections.abc import Iterator
 
 from bot.frontend.rendering.degrade import in_prose
 from bot.frontend.rendering.document import Document, Leaf, Prose, Rank
-from bot.frontend.rendering.grammar import Pair, block_tokens
-from bot.frontend.rendering.units import Block, Seam, Unit, reach, whole_clusters
+from bot.frontend.rendering.grammar import Pair, block_tokens, open_markers
+from bot.frontend.rendering.tables import COLUMNS
+from bot.frontend.rendering.units import SLACK, Block, Seam, Unit, reach, whole_clusters
 
-SLACK = 700  # code points: about 17 lines of a phone
 _TRIES = 40  # places that are looked at before a cut is made just anywhere
 _LONGEST_PREFIX = 100
 _MOST_STYLES = 10
 _FOR_STYLES = 40  # code points that their closing may take
 _SENTENCE = re.compile("[.!?…:;][\"'\u201d\u2019)\\]*_]*\\s+|[\u3002\uff01\uff1f\uff1b]")
+_OPENERS = re.compile(r"[\[<]|\$|\\[(\[]")
 _WORD = re.compile(r"\s+")
 
 
@@ -62,7 +63,7 @@ class ProseBlock(Block):
         return self._anywhere(unit, end, room)
 
     def _places(self, unit: Unit, end: int) -> Iterator[int]:
-        begin = max(self._text_start(unit), end - SLACK)
+        begin = max(self._text_start(unit), end - SLACK * COLUMNS)
         text = self.document.src[begin:end]
         for kind in (_SENTENCE, _WORD):
             ends = [begin + found.end() for found in kind.finditer(text)]
@@ -97,6 +98,16 @@ class ProseBlock(Block):
     def _text_start(self, unit: Unit) -> int:
         """Return where the text of a unit begins, behind the marks of its containers."""
         return max(unit.start, self._prose.line_start(unit.start))
+
+    def is_unclosed(self) -> bool:
+        """Whether a style or link begins here that may end behind the document."""
+        if self.last < self.document.lines:
+            return False
+        content, found = self._prose.content, self._prose.scan
+        links = {place.start() for place in _OPENERS.finditer(content)}
+        for span in found.spans:
+            links.difference_update(range(span.start, span.end))
+        return bool(links or open_markers(found, content))
 
     def _seam(self, place: int, unit: Unit) -> Seam | None:
         """Return the cut at a place; `None` where it would tear something or begin another."""

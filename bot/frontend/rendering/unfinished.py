@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bot.frontend.rendering.document import Document, Prose
-from bot.frontend.rendering.grammar import Scan, scan
+from bot.frontend.rendering.grammar import open_markers, scan
 
 MORE = "…"
-_STYLES = frozenset({"emphasis", "strikethrough", "spoiler", "backticks"})
 
 
 def unfinished(message: str, limit: int) -> str:
@@ -28,16 +27,7 @@ def _first(limit: int, *messages: str) -> str:
 
 def _closers(text: str) -> str:
     """Return what closes the styles that are open at the end of a paragraph, if anything does."""
-    closers = "".join(reversed(list(_open_markers(scan(text), text))))
-    if not closers or any(_open_markers(scan(text + closers), text + closers)):
+    closers = "".join(reversed(list(open_markers(scan(text), text))))
+    if not closers or any(open_markers(scan(text + closers), text + closers)):
         return ""
     return closers
-
-
-def _open_markers(found: Scan, text: str) -> list[str]:
-    ends = {pair.start for pair in found.pairs} | {pair.end for pair in found.pairs}
-    return [
-        text[span.start : span.end]
-        for span in found.spans
-        if span.rule in _STYLES and not ends.intersection(range(span.start, span.end + 1))
-    ]

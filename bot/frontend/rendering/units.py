@@ -11,6 +11,8 @@ from wcwidth import grapheme_boundary_before
 from bot.frontend.rendering.document import Change, Document, Rank
 from bot.frontend.rendering.tables import COLUMNS
 
+SLACK = 17  # lines of a phone that a part may leave free to be cut at a better place
+
 
 class Seam(NamedTuple):
     """A cut.
@@ -35,7 +37,8 @@ class Seam(NamedTuple):
 class Block:
     """Lines that are shown as they are."""
 
-    closing = ""  # has to follow, on a line of its own, if a part ends inside
+    blank = False  # whether it shows nothing but perhaps the mark of a quote
+    closing = ""  # has to follow, on a line of its own, if a part ends where it is open
 
     def __init__(self, document: Document, first: int, last: int, rank: Rank = Rank.NOT) -> None:
         self.document = document
@@ -71,6 +74,14 @@ class Block:
         place = whole_clusters(self.document.src, least, place)
         return Seam(place, place)
 
+    def is_open_after(self, unit: Unit) -> bool:
+        """Whether it has to be closed if a part ends after a unit."""
+        return False
+
+    def is_unclosed(self) -> bool:
+        """Whether something in it may end behind the document."""
+        return False
+
     def fitting(self, unit: Unit, room: int) -> int:
         """Return how many lines of a phone the beginning of a unit would fill in the room."""
         return room // COLUMNS
@@ -104,6 +115,8 @@ class Unit:
 
 class Gap(Block):
     """Blank lines, and the marks of a quote without text."""
+
+    blank = True
 
     def units(self) -> Iterator[Unit]:
         """Return all as one unit."""

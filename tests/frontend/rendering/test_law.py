@@ -22,6 +22,7 @@ from tests.frontend.rendering.texts import (
     fences,
     listed,
     quoted,
+    unhurried,
 )
 
 WHOLE = 10**6
@@ -32,6 +33,7 @@ def parts_of(text: str, limit: int) -> tuple[Part, ...]:
     return render(text, limit=limit, max_parts=None).parts
 
 
+@unhurried
 @given(ANYTHING, LIMITS)
 @example("<!-- nothing shows -->", 200)
 @example("\n\n", 200)
@@ -41,6 +43,7 @@ def test_undoing_the_parts_gives_back_the_text(text: str, limit: int) -> None:
     assert undo(parts) == (text if parts else "")
 
 
+@unhurried
 @given(ANYTHING, LIMITS)
 def test_no_part_is_too_long_or_blank(text: str, limit: int) -> None:
     for part in parts_of(text, limit):
@@ -52,6 +55,7 @@ ADDED = re.compile(r"[\s>]*(?:```|````|~~~)[\w+]*\s*|[\s>#]*[*~|`]*|\u200b|\*\*"
 DROPPED = re.compile(r"[\s>]*|#+|!")
 
 
+@unhurried
 @given(ANSWERS, LIMITS)
 def test_added_are_only_fences_prefixes_and_styles_and_dropped_only_blanks(
     text: str, limit: int
@@ -63,18 +67,21 @@ def test_added_are_only_fences_prefixes_and_styles_and_dropped_only_blanks(
             assert DROPPED.fullmatch(source)
 
 
+@unhurried
 @given(ANSWERS, LIMITS)
 def test_each_part_is_shown_as_the_same_piece_of_the_whole(text: str, limit: int) -> None:
     whole = [part.text for part in parts_of(text, WHOLE)]
     assert flat(split(text, limit)) == flat(whole)
 
 
+@unhurried
 @given(ANSWERS, LIMITS)
 def test_code_is_identical(text: str, limit: int) -> None:
     assert code_of(split(text, limit)) == code_of([text])
 
 
 @pytest.mark.parametrize("around", [str, quoted, listed, lambda text: quoted(listed(text))])
+@unhurried
 @given(inner=fences(), limit=LIMITS)
 def test_fences_in_fences_are_shown_as_code(
     around: Callable[[str], str], inner: str, limit: int
@@ -86,6 +93,7 @@ def test_fences_in_fences_are_shown_as_code(
     assert all(message.count("```") % 2 == 0 for message in shown)
 
 
+@unhurried
 @given(SOUP, LIMITS, st.integers(1, 300))
 def test_a_stream_ends_as_the_whole_text_does(text: str, limit: int, step: int) -> None:
     stream = Stream(limit=limit, max_parts=3)
@@ -97,6 +105,7 @@ def test_a_stream_ends_as_the_whole_text_does(text: str, limit: int, step: int) 
     assert stream.rendered() == render(text, limit=limit, max_parts=3)
 
 
+@unhurried
 @given(PLAIN, LIMITS)
 def test_all_messages_but_the_last_stay_while_a_text_grows(text: str, limit: int) -> None:
     shown = [split(text[:end], limit) for end in range(0, len(text), 37)]
@@ -104,6 +113,7 @@ def test_all_messages_but_the_last_stay_while_a_text_grows(text: str, limit: int
         assert after[: len(before) - 1] == before[:-1]
 
 
+@unhurried
 @given(ANYTHING, LIMITS)
 def test_an_attachment_is_the_whole_and_the_parts_its_opening(text: str, limit: int) -> None:
     rendered = render(text, limit=limit, max_parts=2)

@@ -6,7 +6,7 @@ from hypothesis import given
 from wcwidth import width
 
 from bot.frontend.markdown import render, split, undo
-from tests.frontend.rendering.texts import LIMITS, tables
+from tests.frontend.rendering.texts import LIMITS, tables, unhurried
 
 ROWS = "".join(f"| row {number} | {number} |\n" for number in range(200))
 
@@ -58,6 +58,7 @@ def test_a_table_without_rows_or_with_a_cell_no_message_holds_stays_as_it_is() -
     assert split(deep) == [deep]
 
 
+@unhurried
 @given(tables(), LIMITS)
 def test_every_row_is_in_exactly_one_part(text: str, limit: int) -> None:
     parts = render(text, limit=limit, max_parts=None).parts
