@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bot.frontend.rendering.code import LONGEST_PREFIX, FenceBlock
-from bot.frontend.rendering.degrade import RULE
 from bot.frontend.rendering.document import Document, Leaf
 from bot.frontend.rendering.grids import TableBlock
 from bot.frontend.rendering.prose import ProseBlock
+from bot.frontend.rendering.tags import RULE
 from bot.frontend.rendering.units import Block, Gap, Solid
 
 

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from html import unescape
 
 from markdown_it.token import Token
 
-from bot.frontend.rendering.document import Change, Prose
-from bot.frontend.rendering.grammar import Pair, Scan, Span, scan
+from bot.frontend.rendering.document import Change
+from bot.frontend.rendering.grammar import Scan, Span, scan
+from bot.frontend.rendering.inline import Prose
+from bot.frontend.rendering.tags import Edit, tags
 
-RULE = "─" * 16
 BREAK = "\u200b"  # between backticks that would end a code block
 # Whether a paragraph may hold anything of what follows; cheaper than reading it.
 _SUSPECT = re.compile(r"!\[|<|\[\^|\$|\\[(\[]")
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BOXES = {"[ ] ": "☐", "[x] ": "☑", "[X] ": "☑"}
-_TAG = re.compile(r"<\s*(/?)\s*([A-Za-z][A-Za-z0-9]*)([^>]*)>")
-_HREF = re.compile(r"""\b(?:href|src)\s*=\s*["']?(https?://[^\s"'<>]+)""")
-_STYLES = dict.fromkeys(("b", "strong", "summary", "h1", "h2", "h3", "h4", "h5", "h6"), "**")
-_STYLES |= dict.fromkeys(("i", "em"), "*") | {"u": "__", "ins": "__"}
-_STYLES |= dict.fromkeys(("s", "del", "strike"), "~~") | dict.fromkeys(("code", "kbd", "tt"), "`")
-_LAYOUT = frozenset(
-    ("details", "p", "div", "span", "sub", "sup", "center", "font", "small", "mark", "big")
-)
 _INFO = re.compile(r"[A-Za-z0-9_+.#-]{1,30}(?=\s|$)")
-
-Edit = tuple[int, int, str]
 
 
 def language(info: str) -> str:
@@ -86,7 +76,7 @@ def in_inline(scan: Scan, content: str) -> list[Edit]:
     for span in scan.spans:
         if edit := _EDITS.get(span.rule, _unchanged)(span, content):
             edits.append(edit)
-    return sorted(edits + _tags(scan, content))
+    return sorted(edits + tags(scan, content))
 
 
 def _unchanged(span: Span, content: str) -> Edit | None:
@@ -135,65 +125,6 @@ _EDITS: dict[str, Callable[[Span, str], Edit | None]] = {
 }
 
 
-def _tags(scan: Scan, content: str) -> list[Edit]:
-    """Change the tags that Discord has a style for, and take out comments and mere layout."""
-    edits: list[Edit] = []
-    still_open: list[tuple[str, str, Span]] = []
-    for span in scan.spans:
-        if span.rule != "html_inline":
-            continue
-        text = content[span.start : span.end]
-        if text.startswith("<!--"):
-            edits.append((span.start, span.end, ""))
-        elif found := _TAG.match(text):
-            edits += _tag(scan, span, found, still_open)
-            if edits and edits[-1] == (span.start, span.end, "") and _alone(span, content):
-                edits[-1] = (span.start, span.end + 1, "")
-    return edits
-
-
-def _alone(span: Span, content: str) -> bool:
-    """Whether a tag has a line of its own, and not the last."""
-    before = content[span.start - 1] if span.start else "\n"
-    return before == "\n" and content[span.end : span.end + 1] == "\n"
-
-
-def _tag(
-    scan: Scan, span: Span, tag: re.Match[str], still_open: list[tuple[str, str, Span]]
-) -> list[Edit]:
-    name, rest = tag[2].lower(), unescape(tag[3])
-    if name in _LAYOUT:
-        return [(span.start, span.end, "")]
-    if name in {"br", "hr"}:
-        return [(span.start, span.end, "\n" if name == "br" else RULE)]
-    if name == "img" and (source := _HREF.search(rest)):
-        return [(span.start, span.end, source[1])]
-    if not tag[1]:
-        still_open.append((name, rest, span))
-        return []
-    return _closed(scan, span, name, still_open)
-
-
-def _closed(
-    scan: Scan, span: Span, name: str, still_open: list[tuple[str, str, Span]]
-) -> list[Edit]:
-    """Return the changes of a tag and the one that opened it."""
-    while still_open:
-        opened, attributes, opener = still_open.pop()
-        if opened != name:
-            continue
-        if name == "a" and (target := _HREF.search(attributes)):
-            scan.spans.append(Span("link", opener.start, span.end, []))
-            edits = "[", f"]({target[1]})"
-        elif marker := _STYLES.get(name):
-            scan.pairs.append(Pair(opener.start, span.end, marker))
-            edits = marker, marker
-        else:
-            break
-        return [(opener.start, opener.end, edits[0]), (span.start, span.end, edits[1])]
-    return []
-
-
 def plain(tokens: list[Token]) -> str:
     """Return the text of inline tokens, without any markup."""
     return "".join(
@@ -205,6 +136,7 @@ def plain(tokens: list[Token]) -> str:
 
 def on_one_line(text: str) -> str:
     """Return the Markdown of a table's cell as Discord shows it."""
-    for start, end, shown in reversed(in_inline(scan(text), text)):
+    edits = in_inline(scan(text), text) if _SUSPECT.search(text) else []
+    for start, end, shown in reversed(edits):
         text = text[:start] + shown.replace("\n", " ") + text[end:]
     return text

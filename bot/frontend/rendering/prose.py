@@ -7,8 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from bot.frontend.rendering.degrade import in_prose
-from bot.frontend.rendering.document import Document, Leaf, Prose, Rank
+from bot.frontend.rendering.document import Document, Leaf, Rank
 from bot.frontend.rendering.grammar import Pair, block_tokens, open_markers
+from bot.frontend.rendering.inline import Prose
 from bot.frontend.rendering.tables import COLUMNS
 from bot.frontend.rendering.units import SLACK, Block, Seam, Unit, reach, whole_clusters
 

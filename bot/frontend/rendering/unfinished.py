@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bot.frontend.rendering.document import Document, Prose
+from bot.frontend.rendering.document import Document
 from bot.frontend.rendering.grammar import open_markers, scan
+from bot.frontend.rendering.inline import Prose
 
 MORE = "…"
 

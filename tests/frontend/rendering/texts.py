@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 
 WORDS = st.sampled_from(
     [
