@@ -1,0 +1,127 @@
+"""The one renderer: model Markdown in, Discord messages out, for the preview and at the end.
+
+While a text grows at its end, all messages but the last stay as they are, with these exceptions,
+which Markdown forces on the message before the last: the next line can make a table or a heading
+of the lines before it, and a link, a style or a code span can close behind the cut.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bot.frontend.rendering.fill import Filled, fill
+from bot.frontend.rendering.pieces import Part, Piece, Rendered, undo
+from bot.frontend.rendering.unfinished import unfinished
+
+__all__ = ["LIMIT", "MAX_PARTS", "Part", "Piece", "Rendered", "Stream", "render", "split", "undo"]
+
+LIMIT = 2000  # code points of one message
+MAX_PARTS = 5
+FARTHEST = 4  # messages: where what ends a style or a link is no longer looked for
+NOTE = "\n-# The whole answer is in the attached file."
+
+
+def render(text: str, *, limit: int = LIMIT, max_parts: int | None = MAX_PARTS) -> Rendered:
+    """Return the messages that show a text.
+
+    Args:
+        text: Markdown, as models write it. Any text will do.
+        limit: How many code points a message may have; at least 200.
+        max_parts: How many messages there may be; with more, the opening is shown, and the
+            whole is told to be attached. `None` for any number.
+    """
+    stream = Stream(limit=limit, max_parts=max_parts)
+    stream.add(text)
+    return stream.rendered()
+
+
+def split(text: str, limit: int = LIMIT) -> list[str]:
+    """Return the messages that show a text, however many; none is blank."""
+    return render(text, limit=limit, max_parts=None).messages
+
+
+class _Place(NamedTuple):
+    """Where a part begins: in the text, what is put before it, and what was left out there."""
+
+    at: int = 0
+    carry: str = ""
+    dropped: tuple[Piece, ...] = ()
+
+
+class Stream:
+    """A text that grows. Adding to it is cheap; a look at it costs no more than one message."""
+
+    def __init__(self, *, limit: int = LIMIT, max_parts: int | None = MAX_PARTS) -> None:
+        self._limit = limit
+        self._max = max_parts
+        self._chunks: list[str] = []
+        self._seen = 0  # how many of the chunks are in `_tail`, or in the finished parts
+        self._tail = ""
+        self._place = _Place()  # in `_tail`
+        self._done: list[Part] = []
+        self._over = False
+
+    def add(self, chunk: str) -> None:
+        """Let the text grow."""
+        self._chunks.append(chunk)
+
+    def preview(self) -> list[str]:
+        """Return the messages so far; the last one says that more comes."""
+        parts, over = self._look()
+        messages = [part.text for part in parts]
+        if messages and not over:
+            messages[-1] = unfinished(messages[-1], self._limit)
+        return messages
+
+    def rendered(self) -> Rendered:
+        """Return the text so far as messages, as if it were finished."""
+        parts, over = self._look()
+        return Rendered(tuple(parts), "".join(self._chunks) if over else None)
+
+    def _look(self) -> tuple[list[Part], bool]:
+        """Return the parts, and whether the text has more than they show."""
+        if self._over:
+            return self._done, True
+        self._tail = self._tail[self._place.at :] + "".join(self._chunks[self._seen :])
+        self._place, self._seen = self._place._replace(at=0), len(self._chunks)
+        parts, place, over = list(self._done), self._place, False
+        while place.at < len(self._tail) and not over:
+            last = len(parts) + 1 == self._max
+            part, after, settled = _next(self._tail, place, self._limit, last=last)
+            over = last and after.at < len(self._tail) and part is not None
+            if part is not None:
+                parts.append(part)
+            place = after
+            if settled:
+                self._done, self._place, self._over = list(parts), place, over
+        return _with(parts, place.dropped), over
+
+
+def _next(text: str, place: _Place, limit: int, *, last: bool) -> tuple[Part | None, _Place, bool]:
+    """Return a part, if anything shows, the place after it, and whether both are settled."""
+    filled, settled = _fill(text, place, limit)
+    if last and not filled.whole:
+        filled, _ = _fill(text, place, limit - len(NOTE))
+        filled.pieces.append(Piece(NOTE, ""))
+    after = _Place(place.at + filled.taken, filled.carry)
+    part = Part(place.dropped + tuple(piece for piece in filled.pieces if any(piece)))
+    if part.text.strip():
+        return part, after, settled
+    return None, after._replace(dropped=(Piece("", part.source),)), settled
+
+
+def _fill(text: str, place: _Place, limit: int) -> tuple[Filled, bool]:
+    """Fill a part from no more of the text than it takes, and tell whether that is settled."""
+    size = limit + limit // 8
+    while True:
+        filled = fill(text[place.at : place.at + size], place.carry, limit)
+        seen_all = place.at + size >= len(text)
+        if seen_all or not (filled.whole or (filled.torn and size < FARTHEST * limit)):
+            return filled, not seen_all
+        size *= 2
+
+
+def _with(parts: list[Part], dropped: tuple[Piece, ...]) -> list[Part]:
+    if parts and dropped:
+        return [*parts[:-1], Part(parts[-1].pieces + dropped)]
+    return parts

@@ -1,0 +1,1 @@
+"""Markdown as Discord messages: the parts of `bot.frontend.markdown`."""

@@ -1,0 +1,148 @@
+"""The grammar: CommonMark with tables, and what Discord and models write beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Delimiter
+from markdown_it.token import Token
+
+from bot.frontend.rendering import rules
+
+Rule = Callable[[StateInline, bool], bool]
+
+_PAIRED = frozenset({"emphasis", "strikethrough", "spoiler"})
+_MARKERS = _PAIRED | {"backticks"}
+
+
+class Span(NamedTuple):
+    """What one inline rule took."""
+
+    rule: str
+    start: int
+    end: int
+    tokens: list[Token]
+
+
+class Pair(NamedTuple):
+    """A style: where its opener begins, and its closer ends."""
+
+    start: int
+    end: int
+    marker: str
+
+
+@dataclass(slots=True)
+class Scan:
+    """The inline constructs of a text, with their places in it.
+
+    Attributes:
+        spans: The outermost constructs, in order, each one whole.
+        pairs: What is styled, the outer ones first.
+    """
+
+    spans: list[Span] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
+
+
+@cache
+def grammar() -> MarkdownIt:
+    """Return the parser; it keeps nothing between two texts."""
+    md = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    # Discord knows none of these: a definition, a tag and an indented line are lines of text.
+    md.disable(["reference", "html_block", "code"])
+    md.block.ruler.before(
+        "fence", "math_block", rules.math_block, {"alt": ["paragraph", "blockquote", "list"]}
+    )
+    inline = md.inline
+    inline.add_terminator_char("|")
+    inline.ruler.before("escape", "math", rules.math)
+    inline.ruler.before("link", "footnote", rules.footnote)
+    inline.ruler.before("autolink", "discord", rules.discord)
+    inline.ruler.push("spoiler", rules.spoiler)
+    inline.ruler2.before("emphasis", "spoiler", rules.spoiler_tokens)
+    names = inline.ruler.get_active_rules()
+    for name, rule in zip(names, inline.ruler.getRules(""), strict=True):
+        inline.ruler.at(name, _noting(name, rule))
+    return md
+
+
+def block_tokens(text: str) -> list[Token]:
+    """Parse a text into blocks; what is inside of a paragraph is not looked at."""
+    tokens: list[Token] = []
+    grammar().block.parse(text.replace("\0", "\ufffd"), grammar(), {}, tokens)
+    return tokens
+
+
+def inline_tokens(text: str) -> list[Token]:
+    """Parse what is inside of a paragraph."""
+    tokens: list[Token] = []
+    grammar().inline.parse(text, grammar(), {}, tokens)
+    return tokens
+
+
+def scan(text: str) -> Scan:
+    """Find the inline constructs of a paragraph's text."""
+    md = grammar()
+    found = Scan()
+    state = StateInline(text, md, {"spans": found.spans}, [])
+    md.inline.tokenize(state)
+    for rule in md.inline.ruler2.getRules(""):
+        rule(state)
+    found.pairs = sorted(_pairs(found.spans, state.delimiters, text))
+    return found
+
+
+def _noting(name: str, rule: Rule) -> Rule:
+    """Let a rule tell in `env` what it took, unless it is inside of something else."""
+
+    def noting(state: StateInline, silent: bool) -> bool:
+        if silent or state.level or "spans" not in state.env:
+            return rule(state, silent)
+        start, first = state.pos, len(state.tokens)
+        ok = rule(state, silent)
+        if ok and name not in {"text", "newline"}:
+            state.env["spans"].append(Span(name, start, state.pos, state.tokens[first:]))
+        return ok
+
+    return noting
+
+
+def _pairs(spans: list[Span], delimiters: list[Delimiter], text: str) -> list[Pair]:
+    places: list[tuple[int, int]] = []
+    for span in spans:
+        if span.rule in _PAIRED:
+            width = 1 if span.rule == "emphasis" else 2
+            first = span.start + (span.end - span.start) % width
+            places += [(at, at + width) for at in range(first, span.end, width)]
+    styled = [
+        Pair(start, places[delimiter.end][1], text[start:end])
+        for (start, end), delimiter in zip(places, delimiters, strict=True)
+        if delimiter.end >= 0
+    ]
+    return styled + [_code(span, text) for span in spans if is_code(span)]
+
+
+def open_markers(found: Scan, text: str) -> list[str]:
+    """Return the markers that nothing closes, in order."""
+    ends = {pair.start for pair in found.pairs} | {pair.end for pair in found.pairs}
+    return [
+        text[span.start : span.end]
+        for span in found.spans
+        if span.rule in _MARKERS and not ends.intersection(range(span.start, span.end + 1))
+    ]
+
+
+def is_code(span: Span) -> bool:
+    """Tell whether a span is code: a run of backticks that nothing ends is none."""
+    return span.rule == "backticks" and any(t.type == "code_inline" for t in span.tokens)
+
+
+def _code(span: Span, text: str) -> Pair:
+    body = text[span.start : span.end].lstrip("`")
+    return Pair(span.start, span.end, "`" * (span.end - span.start - len(body)))

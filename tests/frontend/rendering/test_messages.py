@@ -1,0 +1,180 @@
+"""What people see: examples, each of them a fault that others shipped or a promise of ours."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.frontend.markdown import MAX_PARTS, NOTE, render, split, undo
+from tests.frontend.rendering.flat import code_of
+
+WORDS = "Some words and then a few more of them. "
+
+
+def shown(text: str) -> str:
+    (message,) = split(text)
+    return message
+
+
+def test_a_short_text_is_its_own_bytes() -> None:
+    text = "Hello, **you**.\n\n- `a`\n- b\n\n```py\nx\n```"
+    assert render(text).parts[0].pieces == ((text, text),)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", " \t\r\n", "<!-- quiet -->", ">\n>\n"])
+def test_nothing_to_show_is_no_message(text: str) -> None:
+    assert split(text) == []
+
+
+def test_a_long_code_block_is_closed_and_reopened_with_its_language() -> None:
+    code = "".join(f"line {number}\n" for number in range(300))
+    messages = split(f"```python\n{code}```")
+    assert len(messages) > 1
+    assert all(each.startswith("```python\n") and each.endswith("\n```") for each in messages)
+    assert code_of(messages) == code
+
+
+def test_a_code_block_in_a_list_in_a_quote_keeps_its_prefix() -> None:
+    code = "".join(f">   line {number}\n" for number in range(300))
+    messages = split(f"> - ```py\n{code}>   ```")
+    assert all(each.startswith(">   ```py\n>   line") for each in messages[1:])
+    assert all(each.endswith("\n>   ```") for each in messages)
+
+
+def test_a_line_of_code_is_cut_only_where_no_message_can_hold_it() -> None:
+    code = f"{'a' * 80}\n" * 10 + "b" * 5000 + f"\n{'c' * 80}\n"
+    messages = split(f"```\n{code}```")
+    assert code_of(messages).replace("\n", "") == code.replace("\n", "")
+    assert [set(each.strip("`\n")) - {"\n"} for each in messages[1:3]] == [{"b"}, {"b"}]
+
+
+def test_a_line_of_code_that_is_cut_in_a_quote_keeps_its_prefix() -> None:
+    messages = split(f"> ```\n> {'b' * 5000}\n> ```")
+    assert all(line.startswith("> ") for each in messages for line in each.split("\n"))
+    assert code_of(messages).count("b") == 5000
+
+
+def test_a_word_longer_than_a_message_is_cut_between_characters() -> None:
+    family = "👨‍👩‍👧"
+    messages = split(family * 1000)
+    assert "".join(messages) == family * 1000
+    assert all(len(each) % len(family) == 0 for each in messages)
+
+
+def test_what_looks_like_one_endless_character_is_cut_all_the_same() -> None:
+    text = "e" + "\u0301" * 5000
+    assert "".join(split(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (f"{WORDS * 40}\n\n{WORDS * 20}", f"{WORDS * 40}".strip()),
+        (f"{WORDS * 40}\n{WORDS * 20}", f"{WORDS * 40}".strip()),
+        (WORDS * 60, "of them."),
+        ("漢" * 1500 + "。" + "漢" * 900, "。"),
+        ("漢" * 2500, "漢" * 2000),
+        ("word " * 500, "word"),
+        (f"{WORDS * 45}\n\n# A heading\n\n{WORDS * 10}", "of them."),
+    ],
+)
+def test_a_cut_is_at_the_best_place(text: str, end: str) -> None:
+    first, *_ = split(text)
+    assert first.endswith(end)
+    assert len(first) > 1200
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "[a link](https://x.y/a)",
+        "<@123456789>",
+        "<t:1700000000:R>",
+        "<:name:42>",
+        "`x y z`",
+        "<https://a.b/c>",
+        "\\*",
+        "https://x.y/zzzzzzzzzzzzzzz",
+    ],
+)
+def test_what_belongs_together_is_not_torn(whole: str) -> None:
+    for before in range(1960, 2000):
+        text = "x " * (before // 2) + whole + " tail" * 5
+        assert any(whole in each for each in split(text)), before
+
+
+def test_a_style_goes_on_in_the_next_message() -> None:
+    messages = split(f"> **{WORDS * 60}**".replace(". **", ".**"))
+    assert all(each.startswith("> **") and each.endswith("**") for each in messages)
+
+
+@pytest.mark.parametrize("mark", ["`", "``` ", "**", "||", "~~"])
+def test_what_no_message_can_hold_keeps_its_style_in_each(mark: str) -> None:
+    messages = split(f"{mark}{'x' * 5000}{mark[::-1]}")
+    assert all(each.startswith(mark.strip()) and each.endswith(mark.strip()) for each in messages)
+
+
+def test_a_line_that_would_become_something_else_begins_no_message() -> None:
+    text = WORDS * 49 + "\n2. is no list here\n" + WORDS * 5
+    assert not any(each.startswith("2. ") for each in split(text))
+
+
+def test_a_long_heading_stays_one() -> None:
+    assert all(each.startswith("## Some") for each in split(f"## {WORDS * 60}"))
+
+
+def test_a_fence_that_its_list_ends_is_closed() -> None:
+    assert shown("- ```py\n  x\n\ntext") == "- ```py\n  x\n\n  ```\ntext"
+
+
+def test_many_messages_are_an_opening_and_a_file() -> None:
+    text = f"{WORDS * 10}\n\n" * 150
+    rendered = render(text)
+    assert len(rendered.parts) == MAX_PARTS
+    assert rendered.messages[-1].endswith(NOTE)
+    assert rendered.attachment == text
+    assert text.startswith(undo(rendered.parts))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#### Deep", "### Deep"),
+        ("###### Deeper ##", "### Deeper"),
+        ("Title\n=====", "# Title"),
+        ("Title\n---\ntext", "## Title\ntext"),
+        ("two\nlines\n---", "two\nlines"),
+        ("- [ ] to do\n- [x] done", "- ☐ to do\n- ☑ done"),
+        ("![alt](https://x.y/z.png)", "[alt](https://x.y/z.png)"),
+        ("![](https://x.y/z.png)", "https://x.y/z.png"),
+        ("![alt](local.png)", "alt (local.png)"),
+        ("![alt](data:image/png;base64,AA)", "alt"),
+        ("[![alt](https://i)](https://l)", "[alt](https://l)"),
+        ("[![](https://i)](https://l)", "https://l"),
+        ("a<br>b", "a\nb"),
+        ("<b>x</b> <i>y</i> <del>z</del> <kbd>k</kbd>", "**x** *y* ~~z~~ `k`"),
+        ('<a href="https://x.y">z</a>', "[z](https://x.y)"),
+        ("<a name=x>z</a>", "<a name=x>z</a>"),
+        ("<b><i>x</b>", "**<i>x**"),
+        ("<x>y</x> List<String>", "<x>y</x> List<String>"),
+        ('<img src="https://x.y/z.png"/>', "https://x.y/z.png"),
+        ("<details>\n<summary>More</summary>\nx\n</details>", "**More**\nx"),
+        ("a <!-- note --> b", "a  b"),
+        ("$x^2$ and \\(y\\) but $5 and $6", "`x^2` and `y` but $5 and $6"),
+        ("$$\nx = y\n$$", "```tex\nx = y\n```"),
+        ("$$\nx\n\n$$", "$$\nx\n\n$$"),
+        ("so \\[ a`b \\]", "so \\[ a`b \\]"),
+        ("See [^1] and [^note].", "See ¹ and [note]."),
+        ("[^1]: The note.", "-# ¹ The note."),
+        ("[^1](https://x.y)", "[^1](https://x.y)"),
+        ("a\n\n***\n\nb", f"a\n\n{'─' * 16}\n\nb"),
+        ("~~~py\nx\n~~~", "```py\nx\n```"),
+        ("```python title=x\ny\n```", "```python\ny\n```"),
+        ("```{.python}\ny\n```", "```\ny\n```"),
+        ("````md\n```\nx\n```\n````", "```md\n``\u200b`\nx\n``\u200b`\n```"),
+        ("```py\nunclosed", "```py\nunclosed\n```"),
+        ("a\rb", "a\nb"),
+    ],
+)
+def test_what_discord_does_not_show_becomes_what_it_does(text: str, expected: str) -> None:
+    assert shown(text) == expected
+    assert undo(render(text).parts) == text
