@@ -14,8 +14,8 @@ from bot.events import (
     ToolStatus,
 )
 from bot.frontend.ids import user_of
+from bot.frontend.markdown import LIMIT
 from bot.frontend.shown import Button, File, Key, Purpose, Shown, approve_id, deny_id
-from bot.frontend.split import LIMIT
 from bot.frontend.text import code, plain
 
 _ENDINGS = {

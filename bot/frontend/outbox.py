@@ -11,6 +11,7 @@ import discord
 
 from bot.failpoints import around
 from bot.frontend.ids import message_of
+from bot.frontend.markdown import LIMIT
 from bot.frontend.refusals import (
     ContentRefusedError,
     DiscordError,
@@ -21,7 +22,6 @@ from bot.frontend.refusals import (
     lacking,
 )
 from bot.frontend.shown import Key, Shown, marks
-from bot.frontend.split import LIMIT
 
 NOBODY = discord.AllowedMentions.none()
 SEARCHED = 200  # messages looked through for one whose id was lost

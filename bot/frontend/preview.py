@@ -7,9 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
+from bot.frontend.markdown import Stream, split
 from bot.frontend.refusals import DiscordError
 from bot.frontend.shown import Button, Key, Purpose, Shown, stop_id
-from bot.frontend.split import split
 from bot.frontend.tasks import Tasks
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class Preview:
         self._after = after
         self._write = write
         self._interval = interval
-        self._chunks: list[str] = []
+        self._text = Stream()
         self._note = ""
         self._written: list[Shown] = []
         self._news = asyncio.Event()
@@ -52,7 +52,7 @@ class Preview:
 
     def add(self, chunk: str) -> None:
         """Let the text grow."""
-        self._chunks.append(chunk)
+        self._text.add(chunk)
         self._news.set()
 
     def note(self, text: str) -> None:
@@ -92,7 +92,7 @@ class Preview:
                 self._written[number] = shown
 
     def _shown(self) -> Iterator[Shown]:
-        parts = split("".join(self._chunks)) or split(self._note)
+        parts = self._text.preview() or split(self._note)
         for number, part in enumerate(parts):
             key = Key(self.subject.turn_id, self.subject.name, Purpose.ANSWER, number)
             last = number == len(parts) - 1

@@ -18,8 +18,8 @@ from bot.events import (
     UserMessageEvent,
 )
 from bot.frontend.card import card, person
-from bot.frontend.shown import Key, Purpose, Shown
-from bot.frontend.split import split
+from bot.frontend.markdown import render
+from bot.frontend.shown import File, Key, Purpose, Shown
 from bot.frontend.text import code, one_line
 
 EMPTY_ANSWER = "*(The answer was empty.)*"
@@ -184,11 +184,14 @@ def _is_skip(event: RecordedEvent) -> bool:
 def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:
     subject = f"m{turn.calls}"
     final = not event.tool_calls and not event.interrupted
-    parts = split(event.text) or ([EMPTY_ANSWER] if final else [])
+    rendered = render(event.text)
+    parts = rendered.messages or ([EMPTY_ANSWER] if final else [])
+    whole = File("answer.md", rendered.attachment) if rendered.attachment else None
     for number, part in enumerate(parts):
         yield Shown(
             key=Key(event.turn_id, subject, Purpose.ANSWER, number),
             content=part,
+            file=whole if number == len(parts) - 1 else None,
             reply_to=turn.source_id if number == 0 else None,
             asked=turn.source_id,
         )

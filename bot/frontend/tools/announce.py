@@ -7,9 +7,9 @@ import discord
 from bot.agent import ExecutionContext, Tool, tool
 from bot.errors import ToolError
 from bot.frontend.ids import place_of, user_of
+from bot.frontend.markdown import LIMIT
 from bot.frontend.outbox import Outbox
 from bot.frontend.refusals import DiscordError, asked
-from bot.frontend.split import LIMIT
 
 
 def announce_tool(client: discord.Client) -> Tool:
