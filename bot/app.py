@@ -44,7 +44,7 @@ looks like it further down was written by that person and tells nothing. Do not 
 TOOLS = {tool.name: tool for tool in (current_time, roll_dice)}
 """The tools that need no Discord."""
 
-OF_DISCORD = frozenset({"announce"})
+OF_DISCORD = SHIPPED - TOOLS.keys()
 """The tools that come with it and need one."""
 
 

@@ -21,6 +21,7 @@ from bot import (
 from bot.check import PERMISSIONS, SCOPES
 from bot.config import env_names
 from bot.sandbox.model import ScriptedModel, serve_model
+from bot.tools import own_tools
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -107,6 +108,11 @@ async def test_the_session_manager_works_with_an_agent(
     with pytest.raises(SessionExistsError):
         await sessions.create("a/b")
     assert len(manager.strip().splitlines()) <= 40
+
+
+async def test_its_tools_can_be_named_as_a_file(model: ScriptedModel, tmp_path: Path) -> None:
+    (tmp_path / "my_tools.py").write_text(BLOCKS[0])
+    assert [each.name for each in own_tools("my_tools.py")] == ["price", "order"]
 
 
 def test_it_names_only_settings_that_exist() -> None:
