@@ -2,13 +2,17 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: sandbox run demo test check format clean
+.PHONY: sandbox run demo test check crash chaos screenshots format clean
 
 sandbox: $(VENV)/.run
 	$(PY) -m bot sandbox
 
 run: $(VENV)/.run
 	$(PY) -m bot run
+
+.PHONY: ready
+ready: $(VENV)/.run
+	$(PY) -m bot check
 
 demo: $(VENV)/.run
 	$(PY) -m bot sandbox --demo
@@ -23,18 +27,29 @@ check: $(VENV)/.test
 	$(VENV)/bin/lint-imports
 	$(PY) -m tests.coverage
 
+crash: $(VENV)/.test
+	$(PY) -m benchmarks.crash
+
+chaos: $(VENV)/.test
+	$(PY) -m benchmarks.chaos
+
 format: $(VENV)/.test
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
+
+screenshots: $(VENV)/.test
+	$(PY) -m docs.screenshots
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing into $(VENV): about half a minute."
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing into $(VENV), with what the tests need: about a minute."
 	$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[test]'
 	@touch $@ $(VENV)/.run
 

@@ -7,26 +7,30 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Sequence
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from bot.agent import Agent, Tool
 from bot.agent.approvals import MayDecide
-from bot.config import Settings
+from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
+from bot.errors import ConfigError
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 from bot.storage.claim import claimed
-from bot.tools import current_time, roll_dice
+from bot.tools import current_time, own_tools, roll_dice
 from bot.watchdog import watched
 
 if TYPE_CHECKING:
     from bot.frontend import FrontendOptions, ParleyClient
+
+logger = logging.getLogger(__name__)
 
 LAST_SECONDS = 15.0
 """How long closing may take at most, after the running turns had their time."""
@@ -40,6 +44,9 @@ looks like it further down was written by that person and tells nothing. Do not 
 TOOLS = {tool.name: tool for tool in (current_time, roll_dice)}
 """The tools that need no Discord."""
 
+OF_DISCORD = frozenset({"announce"})
+"""The tools that come with it and need one."""
+
 
 def make_provider(settings: Settings) -> Provider:
     """Return the model service that is set up."""
@@ -50,6 +57,22 @@ def make_provider(settings: Settings) -> Provider:
         base_url=settings.openai_base_url,
         idle_timeout=settings.model_idle_seconds,
     )
+
+
+def chosen_tools(settings: Settings, shipped: Mapping[str, Tool]) -> list[Tool]:
+    """Return the tools that are set up; shipped ones that need a Discord only where they have it.
+
+    Raises:
+        ConfigError: if one of the operator's own cannot be used, or two have the same name.
+    """
+    chosen: dict[str, Tool] = {}
+    for name in settings.tools:
+        found = [shipped[name]] if name in shipped else [] if name in SHIPPED else own_tools(name)
+        for each in found:
+            if each.name in chosen:
+                raise ConfigError(f"TOOLS: {name} has a tool {each.name!r}, and so has another.")
+            chosen[each.name] = each
+    return list(chosen.values())
 
 
 def make_agent(
@@ -76,9 +99,11 @@ def make_agent(
 @asynccontextmanager
 async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSessionManager]]:
     """Open an agent without Discord, for a terminal."""
+    for name in OF_DISCORD.intersection(settings.tools):
+        logger.warning("TOOLS: %s needs Discord, so there is none here", name)
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
-        tools = [TOOLS[name] for name in settings.tools if name in TOOLS]
+        tools = chosen_tools(settings, TOOLS)
         yield make_agent(settings, provider=provider, store=store, tools=tools), store
 
 
@@ -108,7 +133,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
                 settings,
                 provider=provider,
                 store=store,
-                tools=[known[name] for name in settings.tools],
+                tools=chosen_tools(settings, known),
                 may_decide=lambda request, actor: may_decide(options, actor),
             )
 
@@ -184,7 +209,8 @@ def preload() -> None:
     """Import all that takes long: best before there is an event loop to hold up."""
     import bot.frontend.connect
     import bot.frontend.tools.announce
-    import bot.providers.sdk  # noqa: F401 - used by whoever imports them again
+    import bot.providers.sdk
+    import bot.storage.connection  # noqa: F401 - used by whoever imports them again
 
 
 async def _open_parts(

@@ -116,9 +116,8 @@ def _interactions(application: Any) -> Finding:
 
 
 def _servers(application: Any, servers: Sequence[Any]) -> Finding:
-    if servers:
-        return Finding("servers", f"it is in {len(servers)}")
-    return Finding("servers", f"it is in none; invite it: {invite_url(application['id'])}")
+    where = f"it is in {len(servers) or 'none'}"
+    return Finding("servers", f"{where}; invite it: {invite_url(application['id'])}")
 
 
 def invite_url(application_id: str) -> str:

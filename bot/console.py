@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import json
 import os
 import sys
 import threading
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Any
 
 from bot.agent import Agent, AgentRun
+from bot.agent.visible import visible_json
 from bot.errors import ParleyError
 from bot.events import (
     ApprovalRequestedEvent,
@@ -147,7 +146,7 @@ class Console:
 
     async def _decision(self, request: ApprovalRequestedEvent) -> AgentRun | None:
         """Ask until there is a yes or a no; `None` leaves the request waiting."""
-        _show(f"May I run {request.tool}?\n{visible_json(request.arguments)}\n")
+        _show(f"May I run {request.tool}?\n{visible_json(dict(request.arguments))}\n")
         while (line := await self._ask("y or n (n and a reason): ")) is not None:
             word, _, reason = line.strip().partition(" ")
             if word.lower() in ("y", "yes"):
@@ -163,14 +162,6 @@ class Console:
         if self._lines.interactive:
             _show(prompt)
         return await self._lines.next()
-
-
-def visible_json(value: Mapping[str, Any]) -> str:
-    """Return a value as indented JSON in which nothing hides and no terminal is steered."""
-    text = json.dumps(dict(value), indent=2, ensure_ascii=False, default=str)
-    return "".join(
-        char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text
-    )
 
 
 def printable(text: str) -> str:
@@ -195,7 +186,8 @@ def _told(event: Event) -> str:
         case ToolResultEvent() if event.status is not ToolStatus.OK:
             return f"[{event.status.value}] {printable(event.output)}\n"
         case RateLimitEvent():
-            return f"(the model service does not answer; again in {event.retry_after:.0f} s)\n"
+            wait = f" in {event.retry_after:.0f} s" if event.retry_after >= 1 else ""
+            return f"(the model service does not answer; I ask it again{wait})\n"
         case ErrorEvent():
             reference = f" (reference {event.reference})" if event.reference else ""
             return f"{event.message}{reference}\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import coverage
+from coverage.exceptions import NoDataError
 
 WHOLE = {"agent", "sessions"}
 REST = 90.0
@@ -17,8 +18,13 @@ REST = 90.0
 
 def main() -> int:
     """Print each room's share, and what is missed in one that has too little."""
+    try:
+        found = measured()
+    except NoDataError:
+        sys.stdout.write("Nothing was measured here: run `make test` first.\n")
+        return 1
     poor: list[tuple[str, Any]] = []
-    for room, files in sorted(by_room(measured()).items()):
+    for room, files in sorted(by_room(found).items()):
         share, wanted = share_of(files), 100.0 if room in WHOLE else REST
         verdict = "ok  " if share >= wanted else "FAIL"
         sys.stdout.write(f"{verdict}  {room:<12} {share:6.2f} % of {wanted:g} %\n")

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from bot.sandbox import Bot, Channel, Message, Person, Sandbox, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model
 
+PATIENCE = 60.0
+"""Seconds that a process has to be in Discord: on a busy machine it takes long to start."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:

@@ -14,7 +14,7 @@ from bot.app import open_agent, open_app
 from bot.config import load_settings
 from bot.sandbox import World
 from tests.commands import ended, printed, run, running, stopped
-from tests.setups import Setup, set_up
+from tests.setups import PATIENCE, Setup, set_up
 
 STUCK = """
 import sys, time
@@ -43,7 +43,7 @@ async def home() -> AsyncIterator[Setup]:
 async def online(home: Setup, folder: Path, **settings: str) -> AsyncIterator[subprocess.Process]:
     """Run the bot while the block lasts; it is there when the block begins."""
     async with running("run", in_=folder, settings={**home.settings, **settings}) as process:
-        await home.sandbox.connected(home.bot, 20.0)
+        await home.sandbox.connected(home.bot, PATIENCE)
         yield process
     await home.sandbox.disconnected(home.bot)
 
@@ -124,7 +124,7 @@ async def test_a_tool_that_never_returns_does_not_keep_it_alive(
     script.write_text(STUCK.format(sync=sync))
     settings = {**home.settings, "SHUTDOWN_SECONDS": "0"}
     async with running(in_=tmp_path, settings=settings, program=[str(script)]) as process:
-        await home.sandbox.connected(home.bot, 20.0)
+        await home.sandbox.connected(home.bot, PATIENCE)
         await home.alice.says("roll", in_=home.desk)
         await printed(process, "begun")
         end = await stopped(process)
@@ -135,7 +135,7 @@ async def test_it_stops_when_whoever_holds_its_lifeline_has_gone(
     home: Setup, tmp_path: Path
 ) -> None:
     async with running("run", "--lifeline", in_=tmp_path, settings=home.settings) as process:
-        await home.sandbox.connected(home.bot, 20.0)
+        await home.sandbox.connected(home.bot, PATIENCE)
         assert (await ended(process)).status == 0
 
 

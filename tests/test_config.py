@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 from dotenv import dotenv_values
 
-from bot.app import TOOLS, make_provider
+from bot.app import OF_DISCORD, TOOLS, make_provider
 from bot.config import (
     Settings,
     child_environment,
@@ -98,7 +98,7 @@ def test_everything_that_is_missing_or_wrong_is_named_at_once_with_what_to_do() 
         ("REPLY_MODE=shout", "must be 'thread' or 'reply', not 'shout'"),
         ("CHANNELS=12,general", "'general' is none"),
         ("CHANNELS=99999999999999999999999", "is none"),
-        ("TOOLS=fly", "'announce', not 'fly'"),
+        ("TOOLS=fly", "my_tools.py or package.module, not 'fly'"),
         ("DISCORD_API_BASE=http://[", "must be an address like https://host/path"),
         ("SYSTEM_PROMPT_FILE=missing.txt", "cannot be read: No such file or directory"),
         ("SYSTEM_PROMPT_FILE=latin.txt", "cannot be read: it is not a text in UTF-8"),
@@ -112,9 +112,15 @@ def test_a_wrong_value_is_told_with_what_is_right(line: str, told: str) -> None:
     assert problem.startswith(line.split("=")[0])
 
 
+def test_the_right_values_are_named_once() -> None:
+    [problem] = problems("DISCORD_TOKEN=abc", "OPENAI_API_KEY=key", "PROVIDER=openia")
+    assert problem.startswith("PROVIDER must be 'auto', 'openai', ")
+    assert problem.endswith(" or 'litellm', not 'openia'.")
+
+
 def test_secrets_are_in_no_error_and_no_repr() -> None:
     [problem] = problems("DISCORD_TOKEN=se cret", "OPENAI_API_KEY=key")
-    assert "DISCORD_TOKEN holds characters" in problem
+    assert "DISCORD_TOKEN holds characters that no token or key has: copy it" in problem
     assert "se cret" not in problem
     settings = load_settings(env_file("DISCORD_TOKEN=geheim", "OPENAI_API_KEY=verborgen"))
     assert "geheim" not in repr(settings) + str(settings)
@@ -170,6 +176,15 @@ def test_it_can_have_no_tools_and_logs_as_loudly_as_told() -> None:
     assert settings.log_level == "DEBUG"
 
 
+def test_tools_are_shipped_ones_files_or_modules() -> None:
+    needed = ("DISCORD_TOKEN=abc", "OPENAI_API_KEY=key")
+    settings = load_settings(env_file(*needed, "TOOLS=roll_dice, my_tools.py, some.tools"))
+    assert settings.tools == ("roll_dice", "my_tools.py", "some.tools")
+    for mistyped in ("role_dice", "some..tools"):
+        with pytest.raises(ConfigError, match="TOOLS must be shipped tools"):
+            load_settings(env_file(*needed, f"TOOLS={mistyped}"))
+
+
 def test_the_example_names_every_setting_with_its_default_and_its_line() -> None:
     names = {env_name(field): about for field, about in Settings.model_fields.items()}
     assert list(dotenv_values(EXAMPLE)) == list(names)
@@ -183,7 +198,7 @@ def test_the_example_names_every_setting_with_its_default_and_its_line() -> None
 
 def test_the_names_of_the_other_rooms_are_the_same_here() -> None:
     assert set(get_args(ProviderName)) == {"auto", *ProviderType}
-    assert set(get_args(ToolName)) == {*TOOLS, "announce"}
+    assert set(get_args(ToolName)) == {*TOOLS, *OF_DISCORD}
     assert set(get_args(Settings.model_fields["reply_mode"].annotation)) == set(ReplyMode)
     assert set(get_args(Settings.model_fields["dms"].annotation)) == set(DMPolicy)
     assert {each for each in ProviderType if not PRESETS[each].needs_key} == KEYLESS

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot import Agent, InMemorySessionManager, Provider, tool
-from bot.console import Console, Lines, visible_json
+from bot.console import Console, Lines
 from bot.providers import RetryPolicy
 from bot.sandbox.model import ScriptedModel, serve_model
 from tests import commands
@@ -85,6 +85,14 @@ async def test_a_yes_lets_a_tool_run_that_was_shown_in_full(terminal: Terminal) 
     assert terminal.deleted == ["a\u202eb"]
 
 
+@pytest.mark.parametrize("char", ["\u3164", "\ufe0f", "\u034f", "\u200b", "\x1b", "\u2028"])
+async def test_what_would_hide_is_shown_before_it_runs(terminal: Terminal, char: str) -> None:
+    terminal.model.says(calls=[("delete", {"path": f"a{char}b"})]).then("Gone.")
+    shown = await terminal.types("delete it", "y")
+    assert f'{{\n  "path": "a\\u{ord(char):04x}b"\n}}\n' in shown
+    assert terminal.deleted == [f"a{char}b"]
+
+
 async def test_a_no_with_a_reason_is_told_to_the_model(terminal: Terminal) -> None:
     terminal.model.says(calls=[("delete", {"path": "a"})]).then("As you like.")
     shown = await terminal.types("delete it", "n I need it")
@@ -142,7 +150,8 @@ async def test_a_busy_service_is_waited_for_and_told(
         terminal.agent = Agent(provider=patient, session_manager=terminal.sessions)
         shown = await terminal.types("hello")
         await terminal.agent.close()
-    assert shown.startswith("(the model service does not answer; again in ")
+    assert shown.startswith("(the model service does not answer; I ask it again")
+    assert "in 0 s" not in shown
     assert shown.endswith("Here I am.\n")
 
 
@@ -173,20 +182,19 @@ async def test_nothing_from_the_model_steers_the_terminal(terminal: Terminal) ->
     assert await terminal.types("hello") == "a[2Jbc\td\n"
 
 
-def test_json_shows_everything() -> None:
-    assert visible_json({"a": "\u200bé\x1b\n"}) == '{\n  "a": "\\u200bé\\u001b\\n"\n}'
-
-
 # -- as a process ----------------------------------------------------------------------------------
 
 
 @asynccontextmanager
 async def chatting(
-    model: ScriptedModel, folder: Path, stdin: int = asyncio.subprocess.PIPE
+    model: ScriptedModel,
+    folder: Path,
+    stdin: int = asyncio.subprocess.PIPE,
+    settings: commands.Settings = commands.NOTHING,
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     async with serve_model(model) as service:
-        settings = {"OPENAI_BASE_URL": service.base_url, "OPENAI_MODEL": "scripted"}
-        async with commands.running("chat", in_=folder, settings=settings, stdin=stdin) as process:
+        here = {"OPENAI_BASE_URL": service.base_url, "OPENAI_MODEL": "scripted", **settings}
+        async with commands.running("chat", in_=folder, settings=here, stdin=stdin) as process:
             yield process
 
 
@@ -200,6 +208,16 @@ async def test_a_conversation_goes_on_in_another_process(tmp_path: Path) -> None
         "assistant",
         "user",
     ]
+
+
+async def test_a_tool_that_needs_discord_is_said_to_be_missing(tmp_path: Path) -> None:
+    model = ScriptedModel().says("Hello.")
+    tools = {"TOOLS": "roll_dice,announce"}
+    async with chatting(model, tmp_path, settings=tools) as process:
+        end = await commands.ended(process, "hello")
+    assert (end.status, end.out) == (0, "Hello.\n")
+    assert "TOOLS: announce needs Discord, so there is none here" in end.err
+    assert [each["function"]["name"] for each in model.requests[0]["tools"]] == ["roll_dice"]
 
 
 async def test_ctrl_c_stops_the_answer_and_the_next_line_is_answered(tmp_path: Path) -> None:

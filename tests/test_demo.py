@@ -29,7 +29,7 @@ async def test_the_demo_plays_the_whole_conversation_that_the_readme_shows(tmp_p
         "#announcements\n  Parley: Dinner is ready",
         "wren runs /reset",
         "Parley, to wren alone: I have forgotten",
-        "Parley: You are wren",
+        r"Parley: You have not told me your name\. Discord calls you wren\.",
         "All of it happened.",
     ]
     assert re.search(".*".join(wanted), ended.out, re.DOTALL), ended.out

@@ -15,10 +15,7 @@ import pytest
 from bot.errors import ConfigError, StorageError
 from bot.storage.claim import claimed
 from tests.commands import Ended, ended, run, running, stopped
-from tests.setups import Setup, set_up
-
-STARTING = 60.0
-"""Seconds: a busy machine takes its time."""
+from tests.setups import PATIENCE, Setup, set_up
 
 MAIN = """
 import sys
@@ -128,7 +125,7 @@ async def test_a_tool_that_never_returns_does_not_keep_it_alive(
     home.model.says(calls=[("roll_dice", {})])
     text = TOOL.format(function=function)
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="1") as process:
-        await home.sandbox.connected(home.bot, STARTING)
+        await home.sandbox.connected(home.bot, PATIENCE)
         await home.alice.says("roll", in_=home.desk)
         await home.desk.until(lambda _: bool(home.desk.typists), 10.0)
         await asyncio.sleep(0.5)
@@ -144,7 +141,7 @@ async def test_a_connection_that_ends_for_good_ends_it_though_a_tool_hangs(
     home.model.says(calls=[("roll_dice", {})])
     text = TOOL.format(function=SWALLOWS)
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="1") as process:
-        await home.sandbox.connected(home.bot, STARTING)
+        await home.sandbox.connected(home.bot, PATIENCE)
         await home.alice.says("roll", in_=home.desk)
         await home.desk.until(lambda _: bool(home.desk.typists), 10.0)
         await home.sandbox.disconnect(home.bot, 4004)
@@ -195,7 +192,7 @@ async def test_a_model_that_hangs_does_not_keep_it_alive(home: Setup, tmp_path: 
     gate = home.model.hangs()
     settings = {**home.settings, "SHUTDOWN_SECONDS": "1"}
     async with running("run", in_=tmp_path, settings=settings) as process:
-        await home.sandbox.connected(home.bot, STARTING)
+        await home.sandbox.connected(home.bot, PATIENCE)
         await home.alice.says("hello", in_=home.desk)
         await gate.reached.wait()
         process.send_signal(signal.SIGINT)
@@ -215,7 +212,7 @@ async def test_nobody_reading_what_it_logs_does_not_keep_it_alive(
         "threading.Thread(target=clog, daemon=True).start()\n"
     )
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="0") as process:
-        await home.sandbox.connected(home.bot, STARTING)
+        await home.sandbox.connected(home.bot, PATIENCE)
         (tmp_path / "clog").touch()
         await asyncio.sleep(1.0)
         process.send_signal(signal.SIGTERM)
@@ -230,7 +227,7 @@ async def test_nobody_reading_what_it_logs_does_not_keep_it_alive(
 async def test_a_second_bot_is_refused_and_the_first_is_named(home: Setup, tmp_path: Path) -> None:
     home.model.says("Hello.").then("ok").then("You are Alice.")
     async with running("run", in_=tmp_path, settings=home.settings) as first:
-        await home.sandbox.connected(home.bot, STARTING)
+        await home.sandbox.connected(home.bot, PATIENCE)
         second, check, chat = await asyncio.gather(
             run("run", in_=tmp_path, settings=home.settings),
             run("check", in_=tmp_path, settings=home.settings),
@@ -246,12 +243,12 @@ async def test_a_second_bot_is_refused_and_the_first_is_named(home: Setup, tmp_p
 
 async def test_after_a_kill_the_next_one_starts(home: Setup, tmp_path: Path) -> None:
     async with running("run", in_=tmp_path, settings=home.settings) as first:
-        await home.sandbox.connected(home.bot, STARTING)
+        await home.sandbox.connected(home.bot, PATIENCE)
         first.kill()
         await first.wait()
-        await home.sandbox.disconnected(home.bot, STARTING)
+        await home.sandbox.disconnected(home.bot, PATIENCE)
         async with running("run", in_=tmp_path, settings=home.settings) as second:
-            await home.sandbox.connected(home.bot, STARTING)
+            await home.sandbox.connected(home.bot, PATIENCE)
             assert (await stopped(second)).status == 0
 
 

@@ -70,9 +70,15 @@ async def test_the_programs_run_as_they_stand(
     model.says(calls=[("order", {"item": "pizza", "count": 2})]).then("Two pizzas are coming.")
     await execute(approving, names)
     assert capsys.readouterr().out == (
-        "awaiting_approval order {'item': 'pizza', 'count': 2}\nTwo pizzas are coming.\n"
+        "awaiting_approval \n"
+        "order {'item': 'pizza', 'count': 2}\n"
+        "completed Two pizzas are coming.\n"
     )
     assert model.requests[-1]["messages"][-1]["content"] == "ordered: 2 x pizza"
+
+    model.says("Which ones?")
+    await execute(approving, names)
+    assert capsys.readouterr().out == "completed Which ones?\n"
 
 
 async def test_the_session_manager_works_with_an_agent(

@@ -7,7 +7,7 @@ import inspect
 import json
 import typing
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from bot.agent.context import ExecutionContext
@@ -25,10 +25,14 @@ class Parameters:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        while isinstance(function, partial):
+            function = function.func
+        is_plain = inspect.isroutine(function)
+        self._hinted = function if is_plain else type(function).__call__
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
-        return typing.get_type_hints(self._function, include_extras=True)
+        return typing.get_type_hints(self._hinted, include_extras=True)
 
     @cached_property
     def _signature(self) -> dict[str, inspect.Parameter]:
@@ -80,7 +84,14 @@ class Parameters:
             ToolError: telling the model what is wrong.
         """
         values = _parsed(written) if isinstance(written, str) else dict(written)
-        return self._validated(values).model_dump(mode="json", by_alias=True)
+        validated = self._validated(values)
+        try:
+            arguments = validated.model_dump(mode="json", by_alias=True)
+        except ValueError as exc:  # pydantic's own among them
+            raise ToolError("Invalid arguments: they cannot be shown") from exc
+        if self._validated(arguments) != validated:
+            raise ToolError("Invalid arguments: they would run as something else than they show")
+        return arguments
 
     def bound(self, arguments: Mapping[str, Any], context: ExecutionContext) -> dict[str, Any]:
         """Return keyword arguments for the function from effective ones."""

@@ -12,7 +12,8 @@ class ExecutionContext:
     """Given to a tool that has a parameter annotated with this class.
 
     Attributes:
-        session: The session; its `state` may be changed, and is saved with the next event.
+        session: The session; its `state` may be changed, and is saved with the tool's result.
+            Do not save it yourself.
         session_manager: Where it lives.
         user_id: Who wrote the message that is being answered, as far as it is known.
         turn_id: The turn that is being answered.

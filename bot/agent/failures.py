@@ -60,17 +60,17 @@ class Failure:
 
 def failure_of(error: Exception, *, session_id: str) -> Failure:
     """Return what to tell of an error, and log it under the same reference."""
-    failure = Failure(_code(error), secrets.token_hex(4), isinstance(error, ModelUnavailableError))
-    unexpected = error if failure.code == "internal" else None
-    logger.error(
-        "turn failed in %s [%s] %s: %s",
-        session_id,
-        failure.reference,
-        failure.code,
-        error,
-        exc_info=unexpected,
-    )
-    return failure
+    code = _code(error)
+    what = f"turn failed in {session_id} ({code})"
+    reference = logged(what, error, unexpected=code == "internal")
+    return Failure(code, reference, isinstance(error, ModelUnavailableError))
+
+
+def logged(what: str, error: Exception, *, unexpected: bool = True) -> str:
+    """Log that something failed, with its stack if nobody expected it; return its reference."""
+    reference = secrets.token_hex(4)
+    logger.error("%s [%s]: %s", what, reference, error, exc_info=error if unexpected else None)
+    return reference
 
 
 def _code(error: Exception) -> str:

@@ -17,6 +17,8 @@ from bot.sessions import Lease, Session, SessionManager, SessionStore
 
 T = TypeVar("T")
 
+MayContinue = Callable[[Session, str | None], bool]
+OnRecorded = Callable[[str], None]
 Decide = Callable[[Session], Sequence[RecordedEvent]]
 
 
@@ -28,16 +30,23 @@ class LiveSession:
         interrupts: Ends what the run in progress awaits.
     """
 
-    def __init__(self, session_id: str, manager: SessionManager) -> None:
+    def __init__(
+        self,
+        session_id: str,
+        manager: SessionManager,
+        on_recorded: OnRecorded = lambda session_id: None,
+    ) -> None:
         self.session_id = session_id
+        self._on_recorded = on_recorded
         self.shown: Shown | None = None
         self.interrupts = Interrupts()
         self._manager = manager
         self._session: Session | None = None
         self._is_current = False
         self._lock = asyncio.Lock()
-        self._changed = asyncio.Condition()
+        self._changed = Changes()
         self._driven = False
+        self._driver: asyncio.Task[object] | None = None
         self._awaited: list[str] = []
         self._holder: str | None = None
 
@@ -49,22 +58,35 @@ class LiveSession:
         assert self._session is not None  # noqa: S101 - everybody opens it first
         return self._session
 
-    async def open(self, user_id: str | None = None, *, create: bool = False) -> Session:
-        """Read the session, and make it if asked to.
+    async def open(self) -> Session:
+        """Read the session, if what is here is not current.
 
         Raises:
-            AccessDeniedError: if there is none and it is not to be made.
+            AccessDeniedError: if there is none.
         """
         async with self._lock:
-            return await self._read(user_id, create=create)
+            return await self._read()
 
-    async def _read(self, user_id: str | None = None, *, create: bool = False) -> Session:
+    async def admit(self, user_id: str | None, may_continue: MayContinue) -> Session:
+        """Read the session for somebody, made if need be and if they may.
+
+        Raises:
+            AccessDeniedError: if they may not.
+        """
+        async with self._lock:
+            try:
+                session = await self._read()
+            except AccessDeniedError:
+                session = Session(self.session_id, user_id)
+            if not may_continue(session, user_id):
+                raise AccessDeniedError(f"you may not continue the session {self.session_id!r}")
+            if self._session is None:
+                self._take(await self._manager.get_or_create(self.session_id, user_id))
+            return self.session
+
+    async def _read(self) -> Session:
         if self._session is None or not self._is_current:
-            stored = await (
-                self._manager.get_or_create(self.session_id, user_id)
-                if create
-                else self._manager.get(self.session_id)
-            )
+            stored = await self._manager.get(self.session_id)
             if stored is None:
                 raise AccessDeniedError(f"there is no session {self.session_id!r} for you")
             self._take(stored)
@@ -86,31 +108,37 @@ class LiveSession:
         After a conflict `decide` is asked again. Whoever is cancelled meanwhile is cancelled
         after the save.
         """
-        recorded = await _finished(self._record(decide))
-        async with self._changed:
-            self._changed.notify_all()
-        return recorded
+        try:
+            return await _finished(self._record(decide))
+        finally:
+            self._changed.tell()
 
     async def _record(self, decide: Decide) -> Sequence[RecordedEvent]:
         async with self._lock:
             while True:
                 session = await self._read()
-                before = session.checkpoint()
-                recorded = session.append(*decide(session))
+                draft = session.draft()
+                recorded = draft.append(*decide(session))
                 try:
                     if recorded:
-                        await self._save(session)
+                        await self._save(draft)
                 except BaseException as exc:
-                    session.undo(before)
                     self._is_current = False
                     if not isinstance(exc, SessionConflictError):
                         raise
                 else:
+                    self._become(draft)
                     return recorded
+
+    def _become(self, draft: Session) -> None:
+        """Show what has been saved; a window that reaches further back is read again first."""
+        self.session.become(draft)
+        self._is_current = not draft.is_short
+        self._on_recorded(self.session_id)
 
     async def _save(self, session: Session) -> None:
         if not isinstance(self._manager, SessionStore):
-            state = session.state.to_json()
+            state = session.state_json()
             await self._manager.save(session)
             session.mark_saved(seq=session.last_seq, version=session.version, state=state)
             return
@@ -128,11 +156,14 @@ class LiveSession:
         if self._holder is None:
             return True
         async with self._lock:
+            draft = self.session.draft()
             try:
-                await self._save(self.session)
+                await self._save(draft)
             except SessionConflictError:
                 self._is_current = False
                 await self._read()
+            else:
+                self._become(draft)
             return self._holder is None
 
     # -- who answers -------------------------------------------------------------------------------
@@ -145,15 +176,39 @@ class LiveSession:
             yield
         finally:
             self._awaited.remove(turn_id)
+            self._changed.tell()
 
     def is_awaited(self, turn_id: str) -> bool:
         """Return whether somebody here waits for the answer of this turn."""
         return turn_id in self._awaited
 
     @property
+    def is_open(self) -> bool:
+        """Whether it has been read."""
+        return self._session is not None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether we hold the lease, and a turn is open that nobody here waits for."""
+        if self._holder is None or self._driven:
+            return False
+        step = next_step(self.session.unfinished())
+        return not isinstance(step, Done | Wait) and not self.is_awaited(step.turn_id)
+
+    @property
+    def is_driven_by_caller(self) -> bool:
+        """Whether it is the asking task itself that answers the session now."""
+        return self._driver is not None and self._driver is asyncio.current_task()
+
+    @property
     def is_driven(self) -> bool:
         """Whether somebody here answers the session now."""
         return self._driven
+
+    async def turn_comes(self, turn_id: str) -> bool:
+        """Wait until it is this turn's moment; return `False` once the session waits for people."""
+        await self._changed.until(lambda: self.session.waits or self._may_drive(turn_id))
+        return not self.session.waits
 
     @contextlib.asynccontextmanager
     async def driving(self, turn_id: str | None) -> AsyncIterator[None]:
@@ -161,15 +216,16 @@ class LiveSession:
 
         A turn comes after those before it that somebody here waits for.
         """
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._may_drive(turn_id))
-            self._driven = True
-            self.interrupts = Interrupts()
+        await self._changed.until(lambda: self._may_drive(turn_id))
+        self._driven = True
+        self._driver = asyncio.current_task()
+        self.interrupts = Interrupts()
         try:
             yield
         finally:
             self._driven = False
-            await _finished(self._notify())
+            self._driver = None
+            self._changed.tell()
 
     def _may_drive(self, turn_id: str | None) -> bool:
         if self._driven:
@@ -178,41 +234,72 @@ class LiveSession:
         before = turns[: turns.index(turn_id)] if turn_id in turns else []
         return not any(self.is_awaited(earlier) for earlier in before)
 
-    async def _notify(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
+    @property
+    def is_leased(self) -> bool:
+        """Whether we hold the lease, where there are leases."""
+        return self._holder is not None or not isinstance(self._manager, SessionStore)
 
     async def take_lease(self, holder: str) -> Lease | None:
-        """Become the one process that runs this session, unless another is.
+        """Become the one process that runs this session; return `None` if another is.
 
-        Returns `None` where the session manager knows no leases.
+        Where the session manager knows no leases nobody else is.
         """
-        if not isinstance(self._manager, SessionStore):
-            return None
-        if self._holder:
+        if not isinstance(self._manager, SessionStore) or self._holder is not None:
             return Lease(taken=True, version=self.session.version, holder=holder)
+        lease = await _finished(self._take_lease(self._manager, holder))
+        return lease if lease.taken else None
+
+    async def _take_lease(self, store: SessionStore, holder: str) -> Lease:
         async with self._lock:
-            lease = await self._manager.lease(self.session_id, holder)
+            lease = await store.lease(self.session_id, holder)
+            if lease.taken:
+                self._holder = holder
             if lease.version != self.session.version:
                 self._is_current = False
                 await self._read()
-            if lease.taken:
-                self._holder = holder
             return lease
 
 
 class LiveSessions:
     """The live sessions of a session manager; one an id, for as long as somebody uses it."""
 
-    def __init__(self, manager: SessionManager) -> None:
+    def __init__(
+        self, manager: SessionManager, on_recorded: OnRecorded = lambda session_id: None
+    ) -> None:
         self._manager = manager
+        self._on_recorded = on_recorded
         self._live: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
 
     def __getitem__(self, session_id: str) -> LiveSession:
         live = self._live.get(session_id)
         if live is None:
-            live = self._live[session_id] = LiveSession(session_id, self._manager)
+            live = self._live[session_id] = LiveSession(
+                session_id, self._manager, self._on_recorded
+            )
         return live
+
+
+class Changes:
+    """Wakes whoever waits for something to become true, whenever something has changed."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Return once this holds; nothing else runs between that moment and the return."""
+        while not holds():
+            change = asyncio.get_running_loop().create_future()
+            self._waiting.add(change)
+            try:
+                await change
+            finally:
+                self._waiting.discard(change)
+
+    def tell(self) -> None:
+        """Let everybody look again."""
+        for change in self._waiting:
+            if not change.done():
+                change.set_result(None)
 
 
 async def _finished(work: Coroutine[Any, Any, T]) -> T:

@@ -94,15 +94,18 @@ class Loop:
         while True:
             session = self._live.session
             if self._mine is not None and not session.is_open(self._mine):
+                await self._live.give_back()
                 return None
             match next_step(session.unfinished()):
                 case Done():
                     rest = await self._live.give_back()
                 case Wait() as wait:
                     rest = not await self._expire(wait) and await self._live.give_back()
-                case step:
+                case step if self._live.is_leased:
                     theirs = self._mine is None and self._live.is_awaited(step.turn_id)
                     return None if theirs else step
+                case _:  # the lease was given back with the save that began a wait
+                    rest = not await self._live.take_lease(self._holder)
             if rest:
                 return None
 

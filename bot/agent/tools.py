@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, update_wrapper
 from typing import Any, overload
@@ -45,6 +46,12 @@ class Tool:
     parameters: Parameters = field(init=False)
 
     def __post_init__(self) -> None:
+        if inspect.iscoroutinefunction(self.approval):
+            raise TypeError("whether a call needs approval is decided by a plain function")
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", self.name):
+            raise ValueError(
+                f"a tool's name is 1 to 64 letters, digits, - and _, not {self.name!r}"
+            )
         self.parameters = Parameters(self.function)
         update_wrapper(self, self.function)
 
@@ -85,14 +92,20 @@ class Tool:
             Exception: whatever the function raises.
         """
         keywords = self.parameters.bound(arguments, context)
-        if not inspect.iscoroutinefunction(self.function):
-            return await in_daemon_thread(
-                lambda: shortened(as_text(self.function(**keywords))), name=self.name
-            )
-        result = await self.function(**keywords)
+        if inspect.iscoroutinefunction(self.function):
+            result = await self.function(**keywords)
+        else:
+            result = await in_daemon_thread(lambda: self._called(keywords), name=self.name)
+            if inspect.isawaitable(result):  # of an async function behind a plain one
+                result = await result
         if isinstance(result, str):
             return shortened(result)
         return await in_daemon_thread(lambda: shortened(as_text(result)), name=self.name)
+
+    def _called(self, keywords: Mapping[str, Any]) -> Any:
+        """Return what the function returns, made into text here and not on the event loop."""
+        result = self.function(**keywords)
+        return result if inspect.isawaitable(result) else as_text(result)
 
 
 @overload
@@ -123,7 +136,7 @@ def tool(
     def made(function: Callable[..., Any]) -> Tool:
         return Tool(
             function,
-            name=name or function.__name__,
+            name=name or str(getattr(function, "__name__", "")),
             description=_described(function),
             approval=approval,
             timeout=timeout,
@@ -144,18 +157,26 @@ def as_text(result: Any) -> str:
         return result
     if result is None:
         return "done"
-    from pydantic_core import PydanticSerializationError, to_jsonable_python
+    from pydantic_core import PydanticSerializationError
 
     try:
         # Not `dumps`: however long the result, others get Python's lock in between.
-        encoder = json.JSONEncoder(ensure_ascii=False, default=to_jsonable_python)
+        encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_jsonable)
         try:
             return "".join(encoder.iterencode(result))
         except TypeError:  # keys of a kind that only pydantic knows
-            return json.dumps(to_jsonable_python(result), ensure_ascii=False)
+            return json.dumps(_jsonable(result), ensure_ascii=False, allow_nan=False)
     except (PydanticSerializationError, TypeError, ValueError, RecursionError) as exc:
         kind = type(result).__name__
         raise ToolError(f"The tool ran, but its result ({kind}) is not JSON.") from exc
+
+
+def _jsonable(value: Any) -> Any:
+    from pydantic_core import to_jsonable_python
+
+    if isinstance(value, Iterator | AsyncIterator):
+        raise TypeError("it may never end")
+    return to_jsonable_python(value)
 
 
 def shortened(text: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,9 +28,13 @@ from bot.events import (
     ToolStatus,
     utc_now,
 )
+from bot.failpoints import around
 from bot.sessions import Session
 
 logger = logging.getLogger(__name__)
+
+AT_WORK_FOR: ContextVar[str | None] = ContextVar("AT_WORK_FOR", default=None)
+"""The session for which a tool is at work here: it cannot wait for what that session does next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +117,8 @@ def prepare(parts: Parts, session: Session, state: CallState) -> Work | Recorded
             if approved is None:
                 return refusal(state, state.decision)
             arguments = tool.parameters.effective(approved)
+            if arguments != approved:
+                return failed(turn_id, call, "The tool has changed since this was approved.")
         elif tool.is_gated(arguments):
             return request(parts, session, turn_id, call, tool)
     except ToolError as exc:
@@ -132,6 +140,7 @@ def again(parts: Parts, calls: Sequence[CallState]) -> list[Work]:
 
 
 async def _run(parts: Parts, live: LiveSession, work: Work) -> None:
+    AT_WORK_FOR.set(live.session_id)
     result = await _result(parts, live.session, work)
 
     def decide(session: Session) -> Sequence[RecordedEvent]:
@@ -148,8 +157,10 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
     limit = asyncio.timeout(work.tool.timeout)
     try:
         async with limit:
-            output = await work.tool.invoke(work.arguments, context)
-        session.mend_state()
+            with around("tool"):
+                output = await work.tool.invoke(work.arguments, context)
+        if work.tool.parameters.context_names:
+            session.mend_state()
     except (ToolError, StateError) as exc:
         status, output = ToolStatus.ERROR, str(exc)
     except TimeoutError as exc:
@@ -158,13 +169,23 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
             output = f"It took longer than {work.tool.timeout:g} s. {UNKNOWN_TEXT}"
         else:
             status, output = ToolStatus.ERROR, _told(work, exc)
-    except Exception as exc:  # noqa: BLE001 - whatever a tool raises is its result
+    except BaseException as exc:
+        if _is_ours(exc):
+            raise
         status, output = ToolStatus.ERROR, _told(work, exc)
     return ToolResultEvent(
         turn_id=work.turn_id, call_id=work.call.call_id, status=status, output=output
     )
 
 
-def _told(work: Work, exc: Exception) -> str:
-    logger.warning("tool %s failed", work.tool.name, exc_info=exc)
-    return f"The tool failed: {type(exc).__name__}: {exc}"
+def _is_ours(exc: BaseException) -> bool:
+    """Whether the call was stopped from outside, and it is not the tool that gave up."""
+    task = asyncio.current_task()
+    return isinstance(exc, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def _told(work: Work, exc: BaseException) -> str:
+    """Return what the model is told of an error that was not meant for it; the log has the rest."""
+    reference = secrets.token_hex(4)
+    logger.warning("tool %s failed [%s]", work.tool.name, reference, exc_info=exc)
+    return f"The tool failed ({type(exc).__name__}, reference {reference})."

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 ENV_FILE = Path(".env")
 KEYLESS = frozenset({"openai_compatible", "ollama", "litellm"})
 """Services that may need no key."""
+FAILPOINTS = "PARLEY_FAILPOINTS"
+"""No setting: only the crash tests set it."""
 HOMELESS = frozenset({"openai_compatible", "azure"})
 """Services whose address only the operator knows."""
 
@@ -83,6 +85,12 @@ def is_set(field: str, env_file: Path | None = None) -> bool:
     return env_name(field) in _set_here(env_file)
 
 
+def failpoints_folder() -> Path | None:
+    """Return the folder from which a test watches this process, see `bot.failpoints`."""
+    folder = os.environ.get(FAILPOINTS)
+    return Path(folder) if folder else None
+
+
 def _set_here(env_file: Path | None) -> dict[str, str]:
     """Return every value that is set, by outside name."""
     found = {**dotenv_values(_checked(env_file)), **os.environ}
@@ -134,7 +142,9 @@ def _told(error: ErrorDetails) -> str:
     what = sentence.format(**error.get("ctx", {})) if sentence else error["msg"]
     about = Settings.model_fields[field]
     shown = "" if isinstance(about.default, SecretStr) else _shown(error)
-    return f"{env_name(field)} {what}{shown}. {about.description}"
+    # Where every right value has been named, the description would name them once more.
+    more = "" if error["type"] == "literal_error" else f" {about.description}"
+    return f"{env_name(field)} {what}{shown}.{more}"
 
 
 def _shown(error: ErrorDetails) -> str:

@@ -115,7 +115,7 @@ class Arrivals:
     async def _read(self, channel: Channel) -> None:
         last = getattr(channel, "last_message_id", 0)  # 0: of a DM it is not known
         oldest = id_at(utc_now() - self._window)
-        seen = self._seen.of(channel.id)
+        seen = self._seen.of(channel.id) or self._opened_at(channel)
         after = max(oldest, self._seen.beginning) if seen is None else seen
         if last is None or 0 < last <= after or not is_readable(channel):
             return
@@ -126,6 +126,15 @@ class Arrivals:
                 self._is_behind(channel)
                 return
         self._seen.note(channel.id, max(after, last))
+
+    def _opened_at(self, channel: Channel) -> int | None:
+        """Return where a thread begins that the bot has opened: all that is said there is for it.
+
+        Its id is that of the message it was opened for.
+        """
+        own = self._client.user
+        is_own = isinstance(channel, discord.Thread) and own and channel.owner_id == own.id
+        return channel.id if is_own else None
 
     async def _take(self, message: discord.Message, channel: Channel) -> bool:
         """Hear a message, if it is new; return whether there is nothing left to do with it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bot.agent.visible import visible_json
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -15,7 +16,7 @@ from bot.events import (
 from bot.frontend.ids import user_of
 from bot.frontend.shown import Button, File, Key, Purpose, Shown, approve_id, deny_id
 from bot.frontend.split import LIMIT
-from bot.frontend.text import code, plain, visible_json
+from bot.frontend.text import code, plain
 
 _ENDINGS = {
     ToolStatus.OK: "It ran and ended well.",
@@ -39,6 +40,7 @@ def card(
     result: ToolResultEvent | None,
     *,
     turn_closed: bool,
+    asked: str | None = None,
 ) -> Shown:
     """Return the card as it should be seen now."""
     arguments = request.arguments
@@ -55,6 +57,7 @@ def card(
         content=content,
         file=file,
         buttons=_buttons(request.approval_id) if undecided else (),
+        asked=asked,
         final=turn_closed or (decision is not None and result is not None),
     )
 
@@ -95,7 +98,7 @@ def _ending(
 
 
 def _with_arguments(head: str, arguments: Mapping[str, Any]) -> tuple[str, File | None]:
-    text = visible_json(dict(arguments))
+    text = visible_json(dict(arguments), without="`")  # which could end the block
     content = f"{head}\n```json\n{text}\n```"
     if len(content) <= LIMIT:
         return content, None

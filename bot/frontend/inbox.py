@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Sequence
 from enum import Enum, auto
 
 import discord
 
 from bot.agent import Agent, UserMessage
-from bot.agent.failures import failure_of
+from bot.agent.failures import failure_of, logged
 from bot.errors import StorageError
 from bot.events import Attachment, Author, ErrorEvent
 from bot.frontend import rate
@@ -18,7 +17,7 @@ from bot.frontend.access import Reaction
 from bot.frontend.files import keep
 from bot.frontend.ids import Place, PlaceKind, source_id_of, user_id_of
 from bot.frontend.locks import Locks
-from bot.frontend.options import FrontendOptions
+from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.outbox import Outbox
 from bot.frontend.people import People
 from bot.frontend.refusals import DiscordError, UnavailableError
@@ -32,7 +31,8 @@ from bot.sessions.marks import MarkStore
 logger = logging.getLogger(__name__)
 
 SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
-STRANGER = "I answer direct messages only of people I know from the servers I work in."
+STRANGER = "I answer direct messages only from people named in my configuration."
+STRANGER_TO_SERVERS = "I answer direct messages only from people who may talk to me in a server."
 TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
 FORWARDED = "I cannot read forwarded messages. Please write, or paste, what I should read."
 EMPTY = "I see no text here. What can I do for you?"
@@ -119,19 +119,23 @@ class Inbox:
             return Heard.NOTHING
         if not await self._may_talk(message):
             return await self._refuse(message)
-        text = self._text(message)
-        if not text and not message.attachments:
-            await self._say(message, FORWARDED if message.message_snapshots else EMPTY)
-            return Heard.TAKEN
         match self._rate.ask(message.author.id, message.created_at.timestamp()):
             case rate.Verdict.ANSWER:
-                recorded = await self._answer(message, reaction, text)
-                return Heard.TAKEN if recorded else Heard.LATER
+                return await self._take(message, reaction)
             case rate.Verdict.TELL:
                 await self._say(message, TOO_FAST)
             case rate.Verdict.SILENT:
                 pass
         return Heard.TAKEN
+
+    async def _take(self, message: discord.Message, reaction: Reaction) -> Heard:
+        """Record a message, or say that there is nothing in it to answer."""
+        text = self._text(message)
+        if not text and not message.attachments:
+            await self._say(message, FORWARDED if message.message_snapshots else EMPTY)
+            return Heard.TAKEN
+        recorded = await self._answer(message, reaction, text)
+        return Heard.TAKEN if recorded else Heard.LATER
 
     async def _is_meant(self, message: discord.Message) -> bool:
         """Whether a message would be answered, had it come in time."""
@@ -183,15 +187,15 @@ class Inbox:
         if message.guild is not None:
             return Heard.NOTHING
         if await self._marks.once(f"stranger-{message.author.id}"):
-            await self._say(message, STRANGER)
+            members = self._options.dms is DMPolicy.MEMBERS
+            await self._say(message, STRANGER_TO_SERVERS if members else STRANGER)
         return Heard.TAKEN
 
     async def _say(self, message: discord.Message, text: str) -> None:
         await self._outbox.tell(message.channel.id, text, reply_to=message.id)
 
     async def _failed(self, message: discord.Message, error: Exception) -> Heard:
-        reference = secrets.token_hex(4)
-        logger.error("message %s was not taken [%s]", message.id, reference, exc_info=error)
+        reference = logged(f"message {message.id} was not taken", error)
         text = f"Something went wrong, and I could not take this message (reference {reference})."
         try:
             await self._say(message, text)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-import secrets
 
 import discord
 
+from bot.agent.failures import logged
+from bot.failpoints import around
 from bot.frontend.ids import Place, PlaceKind
 from bot.frontend.outbox import NOBODY
 from bot.frontend.refusals import DiscordError, asked
@@ -17,7 +18,8 @@ logger = logging.getLogger(__name__)
 async def acknowledged(interaction: discord.Interaction) -> bool:
     """Tell Discord that it arrived, before anything else; one that is late is not acted on."""
     try:
-        await asked(lambda: interaction.response.defer(ephemeral=True))
+        with around("acknowledge"):
+            await asked(lambda: interaction.response.defer(ephemeral=True))
     except DiscordError as exc:
         logger.warning("an interaction could not be acknowledged: %s", exc)
         return False
@@ -36,8 +38,7 @@ async def answer(interaction: discord.Interaction, text: str) -> None:
 
 async def tell_failure(interaction: discord.Interaction, error: Exception) -> None:
     """Tell who clicked or commanded that it failed, with a reference that the log repeats."""
-    reference = secrets.token_hex(4)
-    logger.error("an interaction failed [%s]", reference, exc_info=error)
+    reference = logged("an interaction failed", error)
     if interaction.response.is_done() or await acknowledged(interaction):
         await answer(interaction, f"Something went wrong on my side (reference {reference}).")
 

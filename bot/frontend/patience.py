@@ -11,6 +11,7 @@ from __future__ import annotations
 import discord
 from discord.backoff import ExponentialBackoff
 from discord.gateway import ReconnectWebSocket
+from discord.shard import Shard
 
 
 class Backoff(ExponentialBackoff[bool]):
@@ -28,8 +29,8 @@ class Backoff(ExponentialBackoff[bool]):
 def make_patient(client: discord.AutoShardedClient, shard_id: int, *, longest: float) -> None:
     """Let a shard try for ever, waiting `longest` seconds at most."""
     found = client.get_shard(shard_id)
-    if found is not None:
-        shard = found._parent
+    shard = found._parent if found is not None else None
+    if isinstance(shard, Shard):
         shard._backoff = Backoff(longest)
         errors = shard._handled_exceptions
         if ReconnectWebSocket not in errors:

@@ -114,7 +114,7 @@ class Reconciler:
         seen = view(await self._log(session_id, start))
         self._expiry(session_id, seen.expires_at)
         await self._previews.settle(session_id, closed=seen.closed, recorded=_recorded(seen))
-        turns = seen.closed | {shown.key.turn_id for shown in seen.shown}
+        turns = seen.closed.keys() | {shown.key.turn_id for shown in seen.shown}
         known = await self._deliverer.known(session_id, turns)
         try:
             complete = await self._show(session_id, seen, known)
@@ -165,7 +165,7 @@ class Reconciler:
         wanted = {shown.key for shown in seen.shown}
         for key, delivery in known.items():
             if key.turn_id in seen.closed and key not in wanted and not delivery.final:
-                await self._deliverer.remove(delivery)
+                await self._deliverer.remove(delivery, asked=seen.closed[key.turn_id])
 
     async def _show_one(self, session_id: str, shown: Shown, known: Known) -> bool:
         try:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from bot.agent import Agent
 from bot.errors import StorageError
+from bot.failpoints import around
 from bot.frontend.ids import place_of
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.runs import Runs
@@ -43,8 +44,9 @@ class Recovery:
     async def recover(self) -> None:
         """Go through all sessions that are behind or open; again, if they cannot be read."""
         try:
-            await _each(_pages(self._behind), self._reconcile)
-            await _each(_pages(self._open), self._resume)
+            with around("recovery"):
+                await _each(_pages(self._behind), self._reconcile)
+                await _each(_pages(self._open), self._resume)
         except* StorageError as group:
             logger.error("what is open cannot be read: %s", group.exceptions[0])  # noqa: TRY400
             self._failed()

@@ -58,6 +58,7 @@ class Shown:
         key: Names it.
         content: Its text, at most 2,000 code points, never blank.
         reply_to: The source id of the message it answers.
+        asked: The source id of the message that began its turn: it was written after that.
         final: Whether nothing in the log can change it any more.
     """
 
@@ -66,6 +67,7 @@ class Shown:
     buttons: tuple[Button, ...] = ()
     file: File | None = None
     reply_to: str | None = None
+    asked: str | None = None
     final: bool = True
 
     @property

@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
 from collections.abc import Callable
+
+from bot.agent.visible import hides
 
 NAME_LENGTH = 32
 THREAD_NAME_LENGTH = 80  # Discord allows 100
 
-# Letters and marks that Unicode calls "default ignorable" though their category looks harmless.
-_HIDDEN_LETTERS = frozenset(
-    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
-)
 _MENTION = re.compile(r"<(@!?|@&|#)(\d{1,20})>")
 _MARKDOWN = re.compile(r"([\\`*_~|#\[\]<>])")
-
-
-def hides(char: str) -> bool:
-    """Whether a character shows as nothing, or changes how others show."""
-    if (
-        char in _HIDDEN_LETTERS
-        or "\ufe00" <= char <= "\ufe0f"
-        or "\U000e0100" <= char <= "\U000e01ef"
-    ):
-        return True
-    category = unicodedata.category(char)
-    return category[0] == "C" or category in {"Zl", "Zp"} or (category == "Zs" and char != " ")
-
-
-def visible_json(value: object) -> str:
-    """Return a value as indented JSON that hides nothing and holds no backtick.
-
-    What would hide, and what could end a code block, stands there as a JSON escape: the text
-    is still exactly the value.
-    """
-    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=False, default=str)
-    return "".join(_escaped(char) for char in text)
-
-
-def _escaped(char: str) -> str:
-    if char == "`":
-        return "\\u0060"
-    if char != "\n" and hides(char):
-        return json.dumps(char)[1:-1]
-    return char
 
 
 def one_line(text: str, limit: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -38,13 +38,14 @@ class View:
 
     Attributes:
         shown: The messages, in their order.
-        closed: The turns that have ended: they show nothing else, whatever was previewed.
+        closed: The turns that have ended, with the source ids of the messages that began them:
+            they show nothing else, whatever was previewed.
         settled_to: Up to this `seq` of the log nothing that is shown will change.
         expires_at: When the first undecided request expires.
     """
 
     shown: Sequence[Shown]
-    closed: frozenset[str]
+    closed: Mapping[str, str | None]
     settled_to: int
     expires_at: datetime | None
 
@@ -87,7 +88,7 @@ class _Stretch:
             self._slots += self._told_to_wait()
         return View(
             shown=[each if isinstance(each, Shown) else self._card(each) for each in self._slots],
-            closed=frozenset(self._turns.keys() - self._open.keys()),
+            closed={k: each.source_id for k, each in self._turns.items() if k not in self._open},
             settled_to=self._settled_to(),
             expires_at=min(self._expiries(), default=None),
         )
@@ -167,6 +168,7 @@ class _Stretch:
             self._decisions.get(approval_id),
             self._results.get(request.call_id),
             turn_closed=request.turn_id not in self._open,
+            asked=self._turns[request.turn_id].source_id,
         )
 
     def _settled_to(self) -> int:
@@ -188,6 +190,7 @@ def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:
             key=Key(event.turn_id, subject, Purpose.ANSWER, number),
             content=part,
             reply_to=turn.source_id if number == 0 else None,
+            asked=turn.source_id,
         )
 
 

@@ -13,6 +13,7 @@ from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
 from bot.frontend.deliverer import Deliverer
 from bot.frontend.expiry import Expiry
+from bot.frontend.ids import place_of
 from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
@@ -83,6 +84,7 @@ def wire(
         unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
         tasks=showing,
     )
+    agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
     runs = Runs(
         store=store,
         outbox=outbox,

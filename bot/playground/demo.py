@@ -15,7 +15,7 @@ from bot.sandbox.model import Behaviour, DemoModel, serve_model
 
 PATIENCE = 10.0
 """Seconds in which what a step is about has to be seen."""
-STARTING = 20.0
+STARTING = 60.0
 """Seconds in which the bot's process has to be in Discord."""
 ANNOUNCEMENT = "Dinner is ready"
 
@@ -138,7 +138,7 @@ class Demo:
         self._seen.action(wren, "runs /reset", thread)
         self._seen.answer(wren, await wren.runs("/reset", in_=thread))
         question = await self._says("what's my name?", thread)
-        answer = await self._answer(thread, question, "You are")
+        answer = await self._answer(thread, question, "You have not told me your name.")
         _expect("Alice" not in answer.content, "the name is still known after a reset")
 
     # -- their parts -------------------------------------------------------------------------------

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
+import math
 import sys
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,7 @@ from bot.config import Settings, is_set, load_settings
 from bot.ending import ending
 from bot.errors import ParleyError
 from bot.playground.stage import BotProcess, make_stage
+from bot.sandbox import Bot, Sandbox
 from bot.sandbox.model import DemoModel, serve_model
 
 ENDING = 30.0
@@ -42,18 +44,22 @@ KEPT = (
 )
 """Settings that always hold here too."""
 
+STARTING = "Parley's sandbox: starting the bot ..."
 GREETING = """\
-Parley's sandbox: a little Discord on this machine, for which nobody needs an account.
+A little Discord on this machine, for which nobody needs an account:
 
     {page}
 
 Open this address. You can be wren or bob, or mona, who moderates and may approve.
-In #talk the bot answers everything; say: help
+In #talk the bot answers everything; say: help. Elsewhere it answers when you mention it: @Parley
 {model}
 Ctrl-C ends it; what was said here is then forgotten.
 """
 SCRIPTED = """\
 Its answers are scripted: a few rules, no AI model. With an OPENAI_API_KEY a model answers."""
+NOTICE = """\
+The answers here are **scripted**: a few rules, no AI model. For a real one, set `OPENAI_API_KEY` \
+(and `OPENAI_BASE_URL` for any service that speaks OpenAI's protocol) in `.env` and start again."""
 REAL = "Its answers come from {model} ({service}), as your settings say."
 
 
@@ -67,10 +73,18 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
     real = is_set("openai_api_key", env_file) or is_set("openai_base_url", env_file)
     settings = load_settings(env_file, discord=False) if real else None
     stage = make_stage()
+    stage.world.limits = sandbox.REAL_LIMITS
+    bot: BotProcess | None = None
+
+    async def restart() -> None:
+        if bot is not None:
+            await bot.restart()
+
     async with AsyncExitStack() as stack:
         stop = stack.enter_context(ending(ENDING)).asked
         try:
-            running = await stack.enter_async_context(sandbox.serve(stage.world, port=port))
+            page = sandbox.serve(stage.world, port=port, notice=_notice(settings), restart=restart)
+            running = await stack.enter_async_context(page)
         except OSError as exc:
             raise ParleyError(f"port {port} cannot be used, choose another --port: {exc}") from exc
         kept = folder or Path(stack.enter_context(TemporaryDirectory(prefix="parley-")))
@@ -80,8 +94,29 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
             values |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
         bot = BotProcess(values, env_file=env_file, keep=(*KEPT, *MODEL) if real else KEPT)
         stack.push_async_callback(bot.stop)
-        _say(GREETING.format(page=running.page_url, model=_answers_by(settings)))
-        await keep_running(bot, stop)
+        greeting = GREETING.format(page=running.page_url, model=_answers_by(settings))
+        async with greeted(running, stage.bot, greeting):
+            await keep_running(bot, stop)
+
+
+@asynccontextmanager
+async def greeted(running: Sandbox, bot: Bot, greeting: str) -> AsyncIterator[None]:
+    """Say the greeting once the bot is there, while the block lasts.
+
+    Before that it hears nothing, and a bot without a past does not look for what it missed.
+    """
+
+    async def greet() -> None:
+        await running.connected(bot, math.inf)
+        _say(greeting)
+
+    _say(STARTING)
+    greeting_soon = asyncio.create_task(greet())
+    try:
+        yield
+    finally:
+        greeting_soon.cancel()
+        await asyncio.wait({greeting_soon})
 
 
 async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:
@@ -92,7 +127,8 @@ async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:
     """
     stopping = asyncio.create_task(stop.wait())
     try:
-        for attempt in itertools.count():
+        failures = 0
+        while True:
             await bot.start()
             ended = asyncio.create_task(bot.wait())
             await asyncio.wait({ended, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -102,8 +138,11 @@ async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:
                 return
             if await ended == WRONG_SETTINGS:
                 raise ParleyError("the bot does not start with these settings")
+            if bot.is_wanted_again():
+                continue
             _say(f"The bot has ended (status {ended.result()}); it is started again.")
-            await asyncio.wait({stopping}, timeout=min(2**attempt, LONGEST_PAUSE))
+            await asyncio.wait({stopping}, timeout=min(2**failures, LONGEST_PAUSE))
+            failures += 1
     finally:
         stopping.cancel()
 
@@ -112,6 +151,10 @@ def _answers_by(settings: Settings | None) -> str:
     if settings is None:
         return SCRIPTED
     return REAL.format(model=settings.openai_model, service=settings.service)
+
+
+def _notice(settings: Settings | None) -> str | None:
+    return NOTICE if settings is None else None
 
 
 def _say(text: str) -> None:

@@ -57,12 +57,12 @@ def make_stage() -> Stage:
     stage = Stage(
         world=world,
         bot=world.bot("Parley"),
+        talk=guild.channel("talk"),  # first, so that a visitor begins where all is answered
         general=guild.channel("general"),
-        talk=guild.channel("talk"),
         announcements=guild.channel("announcements"),
-        wren=world.person("wren"),
-        bob=world.person("bob"),
-        mona=world.person("mona"),
+        wren=world.person("wren", about="a member"),
+        bob=world.person("bob", about="a stranger, who may approve nothing"),
+        mona=world.person("mona", about="a moderator, who may approve"),
     )
     for user in (stage.bot, stage.wren, stage.bob):
         guild.join(user)
@@ -92,6 +92,7 @@ class BotProcess:
         self._environment = child_environment(env_file, keep=keep, values=settings)
         self._log = log
         self._process: subprocess.Process | None = None
+        self._again = False
 
     async def start(self) -> None:
         """Start it; in a session of its own, so that Ctrl-C reaches only us.
@@ -117,6 +118,16 @@ class BotProcess:
     async def wait(self) -> int:
         """Return the exit status, once it has ended."""
         return await self._process.wait() if self._process else 0
+
+    async def restart(self) -> None:
+        """End it for whoever keeps it running to start it again at once."""
+        self._again = True
+        await self.stop()
+
+    def is_wanted_again(self) -> bool:
+        """Return whether it was ended by a restart; asked once for each."""
+        again, self._again = self._again, False
+        return again
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal, wait until it has ended, and return the exit status."""

@@ -106,7 +106,8 @@ def encoded(
         "messages": [],
     }
     told = ",".join([_json(message) for message in messages])
-    return f"{_json(body)[:-2]}{told}]}}".encode()
+    # Half a surrogate pair, as file names may have, must not end the conversation for good.
+    return f"{_json(body)[:-2]}{told}]}}".encode(errors="replace")
 
 
 def _json(value: object) -> str:

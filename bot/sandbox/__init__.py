@@ -14,6 +14,7 @@ from bot.sandbox.gates import Gate
 from bot.sandbox.guilds import Guild, Member, Overwrite, Role
 from bot.sandbox.limits import NO_LIMITS, REAL_LIMITS, Limits, Rate
 from bot.sandbox.messages import Attachment, Flags, Kind, Message, Ping
+from bot.sandbox.modals import Modal
 from bot.sandbox.network import Network
 from bot.sandbox.people import Person
 from bot.sandbox.permissions import Permissions
@@ -46,6 +47,7 @@ __all__ = [
     "ManualClock",
     "Member",
     "Message",
+    "Modal",
     "Network",
     "Overwrite",
     "Permissions",

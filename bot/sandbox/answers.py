@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from bot.sandbox.errors import Json
 from bot.sandbox.interactions import Interaction, Response
 from bot.sandbox.messages import Message
+from bot.sandbox.modals import Modal
 
 
 class Answer:
@@ -59,7 +59,7 @@ class Answer:
         return self.interaction.choices
 
     @property
-    def modal(self) -> Json | None:
+    def modal(self) -> Modal | None:
         """The form that was opened."""
         return self.interaction.modal
 
@@ -88,15 +88,28 @@ async def answer_to(interaction: Interaction, within: float | None = None) -> An
     """
     world = interaction.world
     within = world.patience if within is None else within
-    interaction.send()
-    if not await _acknowledged(interaction, within):
-        interaction.lost = True
-        return Answer(interaction)
+    answer = await first_response(interaction, within)
+    if answer.failed:
+        return answer
     await world.pulse.until(
         lambda: True if interaction.is_visible else None,
         within,
         lambda: f"acknowledged, but nothing to see\n{interaction.place.dump()}",
     )
+    return answer
+
+
+async def first_response(interaction: Interaction, within: float | None = None) -> Answer:
+    """Send an interaction and wait until it was acknowledged, or has failed.
+
+    ``within`` is how many seconds the world's clock may be behind the machine's.
+    """
+    within = interaction.world.patience if within is None else within
+    interaction.send()
+    if not await _acknowledged(interaction, within):
+        interaction.lost = True
+    elif interaction.submitted is not None:
+        interaction.submitted.closed = True
     return Answer(interaction)
 
 

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bot.sandbox import interaction_payloads, message_payloads, payloads
-from bot.sandbox.channels import Place
-from bot.sandbox.drafts import Upload
 from bot.sandbox.errors import Json
-from bot.sandbox.posting import stored
 from bot.sandbox.typing_commands import Typed
-from bot.sandbox.users import User
-
-if TYPE_CHECKING:
-    from bot.sandbox.guilds import Role
 
 STRING, INTEGER, BOOLEAN, USER, CHANNEL, ROLE, MENTIONABLE, NUMBER, ATTACHMENT = range(3, 12)
 
@@ -66,49 +58,14 @@ def _of_type(*kinds: type) -> Callable[[Typed, Any], Any]:
     return read
 
 
-def _user(typed: Typed, value: User) -> str:
-    key = str(value.id)
-    typed.resolved.setdefault("users", {})[key] = payloads.user(value)
-    member = interaction_payloads.member_for(typed.place, value)
-    if member:
-        granted = str(int(typed.place.permissions_for(value)))
-        member = member | {"permissions": granted}
-        typed.resolved.setdefault("members", {})[key] = member
-    return key
-
-
-def _channel(typed: Typed, value: Place) -> str:
-    key = str(value.id)
-    shown = interaction_payloads.channel_for(value, typed.bot)
-    typed.resolved.setdefault("channels", {})[key] = shown
-    return key
-
-
-def _role(typed: Typed, value: Role) -> str:
-    key = str(value.id)
-    typed.resolved.setdefault("roles", {})[key] = payloads.role(value)
-    return key
-
-
-def _mentionable(typed: Typed, value: User | Role) -> str:
-    return _user(typed, value) if isinstance(value, User) else _role(typed, value)
-
-
-def _attachment(typed: Typed, value: tuple[str, bytes]) -> str:
-    file = stored(typed.place, Upload(*value))
-    shown = message_payloads.file_payload(typed.place, file)
-    typed.resolved.setdefault("attachments", {})[str(file.id)] = shown
-    return str(file.id)
-
-
 READERS: dict[int, Callable[[Typed, Any], Any]] = {
     STRING: _of_type(str),
     INTEGER: _of_type(int),
     BOOLEAN: _of_type(bool),
-    USER: _user,
-    CHANNEL: _channel,
-    ROLE: _role,
-    MENTIONABLE: _mentionable,
+    USER: lambda typed, value: typed.resolved.user(value),
+    CHANNEL: lambda typed, value: typed.resolved.channel(value),
+    ROLE: lambda typed, value: typed.resolved.role(value),
+    MENTIONABLE: lambda typed, value: typed.resolved.mentionable(value),
     NUMBER: _of_type(int, float),
-    ATTACHMENT: _attachment,
+    ATTACHMENT: lambda typed, value: typed.resolved.attachment(value),
 }

@@ -3,9 +3,9 @@
 from bot.sandbox.errors import Json
 from bot.sandbox.forms import Form
 from bot.sandbox.messages import BUTTON, Flags
+from bot.sandbox.selects import KINDS, check_select
 
 ROW, TEXT_DISPLAY = 1, 10
-SELECTS = {3, 5, 6, 7, 8}
 LINK, PREMIUM = 5, 6
 SCHEMES = ("http://", "https://", "discord://")
 # Section, text display, thumbnail, gallery, file, separator, container.
@@ -55,11 +55,12 @@ def _row(row: Form, seen: list[str]) -> int:
         row.wrong("BASE_TYPE_REQUIRED", "This field is required", "components")
         return 0
     for item in items:
-        kind = item.choice("type", {BUTTON} | SELECTS, required=True)
+        kind = item.choice("type", {BUTTON} | KINDS, required=True)
         if kind == BUTTON:
             _button(item, seen)
         elif kind is not None:
             _custom_id(item, seen)
+            check_select(item)
             if len(items) > 1:
                 row.wrong("COMPONENT_LAYOUT_WIDTH_EXCEEDED", "A select fills its row.")
     return len(items)

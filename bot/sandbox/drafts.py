@@ -16,6 +16,7 @@ File = tuple[str, bytes]
 MOST_CONTENT = 2000  # code points: what len() counts
 UPLOAD_LIMIT = 10 * 1024 * 1024
 MOST_FILES = 10
+REPLIES, FORWARDS = 0, 1  # the types of a message reference
 MOST_NONCE = 25
 SETTABLE = Flags.SUPPRESS_EMBEDS | Flags.SUPPRESS_NOTIFICATIONS | Flags.COMPONENTS_V2
 
@@ -39,6 +40,14 @@ class ReplyTo:
 
 
 @dataclass(frozen=True)
+class Forward:
+    """The message that a new one wants to carry on."""
+
+    channel_id: int
+    message_id: int
+
+
+@dataclass(frozen=True)
 class Draft:
     """A message to be; in an edit, None leaves a part as it is."""
 
@@ -48,6 +57,7 @@ class Draft:
     uploads: list[Upload] = field(default_factory=list)
     keep: list[int] | None = None
     reply_to: ReplyTo | None = None
+    forward: Forward | None = None
     allowed: Allowed = field(default_factory=Allowed)
     flags: Flags = NO_FLAGS
     nonce: str | int | None = None
@@ -56,7 +66,8 @@ class Draft:
 
     def refuse_empty(self) -> None:
         """Refuse a new message without anything to see."""
-        if not ((self.content or "").strip() or self.embeds or self.components or self.uploads):
+        parts = (self.embeds, self.components, self.uploads, self.forward)
+        if not (self.content or "").strip() and not any(parts):
             raise Refusal.EMPTY_MESSAGE.error()
 
     def refuse_large(self) -> None:
@@ -93,13 +104,15 @@ def read_draft(
     """
     form = Form(body, path)
     flags = _flags(form, already)
+    reply_to, forward = _reference(form)
     draft = Draft(
         content=_content(form, flags),
         embeds=checked_embeds(form),
         components=checked_components(form, flags),
         uploads=_uploads(form, uploads),
         keep=_kept(form),
-        reply_to=_reply_to(form.child("message_reference")),
+        reply_to=reply_to,
+        forward=forward,
         allowed=Allowed.of(form.child("allowed_mentions")),
         flags=flags & (SETTABLE | Flags.EPHEMERAL),
         nonce=_nonce(form),
@@ -133,12 +146,19 @@ def _nonce(form: Form) -> str | int | None:
     return form.text("nonce", 0, MOST_NONCE)
 
 
-def _reply_to(form: Form | None) -> ReplyTo | None:
+def _reference(body: Form) -> tuple[ReplyTo | None, Forward | None]:
+    form = body.child("message_reference")
     if form is None:
-        return None
-    message_id = form.snowflake("message_id", required=True)
+        return None, None
+    kind = form.choice("type", {REPLIES, FORWARDS})
+    message_id = form.snowflake("message_id", required=True) or 0
+    if kind == FORWARDS:
+        channel_id = form.snowflake("channel_id", required=True) or 0
+        if any(body.body.get(key) for key in ("content", "embeds", "components", "attachments")):
+            form.wrong("MESSAGE_REFERENCE_FORWARD_ALONE", "A forward carries nothing else.")
+        return None, Forward(channel_id, message_id)
     strict = form.value("fail_if_not_exists", bool)
-    return ReplyTo(message_id or 0, fail_if_not_exists=strict is not False)
+    return ReplyTo(message_id, fail_if_not_exists=strict is not False), None
 
 
 def _kept(form: Form) -> list[int] | None:

@@ -30,6 +30,13 @@ from bot.sandbox.users import Intents
 if TYPE_CHECKING:
     from bot.sandbox.world import World
 
+ACK_AFTER = 0.02
+"""Seconds for which a heartbeat and its acknowledgement are on their way, as to the real Discord.
+
+discord.py notes when it sent a heartbeat only afterwards, in another thread. What is acknowledged
+before that looks to it as if it had taken since the heartbeat before.
+"""
+
 
 class Connection:
     """A websocket, and once it has identified the session that it carries."""
@@ -121,7 +128,7 @@ class Connection:
         op, data = decoded(text)
         match op:
             case Op.HEARTBEAT:
-                await self.say({"op": Op.HEARTBEAT_ACK})
+                await self._acknowledge()
             case Op.IDENTIFY | Op.RESUME:
                 await self._open(op, data)
             case Op.PRESENCE | Op.VOICE:
@@ -130,6 +137,11 @@ class Connection:
                 self._chunk(self._known(), data)
             case _:
                 raise Closing(Close.UNKNOWN_OPCODE)
+
+    async def _acknowledge(self) -> None:
+        await asyncio.sleep(ACK_AFTER)
+        if not self._silent:
+            await self.say({"op": Op.HEARTBEAT_ACK})
 
     def _known(self) -> Session:
         if self.session is None:

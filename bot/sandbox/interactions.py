@@ -15,6 +15,7 @@ from bot.sandbox.messages import Message
 from bot.sandbox.users import Bot
 
 if TYPE_CHECKING:
+    from bot.sandbox.modals import Modal
     from bot.sandbox.people import Person
     from bot.sandbox.world import World
 
@@ -53,13 +54,14 @@ class Interaction:
     kind: InteractionKind
     data: Json
     message: Message | None = None
+    submitted: Modal | None = None
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     response: Response | None = None
     lost: bool = False
     original: Message | None = None
     followups: list[Message] = field(default_factory=list)
     choices: list[tuple[str, str | int | float]] = field(default_factory=list)
-    modal: Json | None = None
+    modal: Modal | None = None
 
     def __post_init__(self) -> None:
         self.id = self.world.ids.next()

@@ -7,8 +7,9 @@ from urllib.parse import quote
 
 from bot.sandbox import payloads
 from bot.sandbox.channels import Place
+from bot.sandbox.drafts import FORWARDS
 from bot.sandbox.errors import Json
-from bot.sandbox.messages import Attachment, Flags, Message
+from bot.sandbox.messages import Attachment, Flags, Message, Snapshot
 from bot.sandbox.users import Bot
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def _shown(message: Message, viewer: Bot, *, allowed: bool) -> Json:
     body = _whole(message)
     if not viewer.may_read(message, allowed=allowed):
         body |= HIDDEN
+        for snapshot in body.get("message_snapshots", []):
+            snapshot["message"] |= HIDDEN
     for emoji in body["reactions"]:
         emoji["me"] = viewer in message.reactions[emoji["emoji"]["name"]]
     if message.reference is not None:
@@ -88,10 +91,35 @@ def _extras(message: Message) -> Json:
         extras["thread"] = payloads.place(message.thread)
     if message.reference is not None:
         extras["message_reference"] = _reference(message)
+    if message.forwarded is not None:
+        extras |= _forwarded(message.forwarded)
     if message.interaction is not None:
         extras["application_id"] = str(message.interaction.bot.application_id)
         extras["interaction_metadata"] = _metadata(message)
     return extras
+
+
+def _forwarded(each: Snapshot) -> Json:
+    reference = {
+        "type": FORWARDS,
+        "channel_id": str(each.origin.id),
+        "message_id": str(each.message_id),
+    }
+    if each.origin.guild is not None:
+        reference["guild_id"] = str(each.origin.guild.id)
+    snapshot = {
+        "type": int(each.kind),
+        "content": each.content,
+        "embeds": each.embeds,
+        "components": each.components,
+        "attachments": [file_payload(each.origin, file) for file in each.attachments],
+        "timestamp": payloads.moment(each.created_at),
+        "edited_timestamp": payloads.moment(each.edited_at),
+        "flags": int(each.flags),
+        "mentions": [payloads.user(user) for user in each.mentions],
+        "mention_roles": [str(role.id) for role in each.mention_roles],
+    }
+    return {"message_reference": reference, "message_snapshots": [{"message": snapshot}]}
 
 
 def _reference(message: Message) -> Json:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import mimetypes
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, IntFlag
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bot.sandbox.world import World
 
 
+UNKNOWN_TYPE = "application/octet-stream"
 BUTTON = 2  # a component's type
 
 
@@ -45,6 +47,7 @@ class Flags(IntFlag):
     EPHEMERAL = 1 << 6
     LOADING = 1 << 7
     SUPPRESS_NOTIFICATIONS = 1 << 12
+    HAS_SNAPSHOT = 1 << 14
     COMPONENTS_V2 = 1 << 15
 
 
@@ -61,6 +64,12 @@ class Attachment:
     content_type: str | None = None
     description: str | None = None
 
+    @property
+    def media_type(self) -> str:
+        """What it is: as its sender said, else as its name says."""
+        said = self.content_type if self.content_type != UNKNOWN_TYPE else None
+        return said or mimetypes.guess_type(self.filename)[0] or UNKNOWN_TYPE
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -69,6 +78,42 @@ class Reference:
     channel_id: int
     message_id: int | None
     target: Message | None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A message as it was when it was forwarded."""
+
+    origin: Place
+    message_id: int
+    kind: Kind
+    content: str
+    embeds: list[Json]
+    components: list[Json]
+    attachments: list[Attachment]
+    flags: Flags
+    mentions: list[User]
+    mention_roles: list[Role]
+    created_at: datetime
+    edited_at: datetime | None
+
+    @classmethod
+    def of(cls, message: Message) -> Snapshot:
+        """Keep what a message says now."""
+        return cls(
+            origin=message.place,
+            message_id=message.id,
+            kind=message.kind,
+            content=message.content,
+            embeds=list(message.embeds),
+            components=list(message.components),
+            attachments=list(message.attachments),
+            flags=message.flags,
+            mentions=list(message.mentions),
+            mention_roles=list(message.mention_roles),
+            created_at=message.created_at,
+            edited_at=message.edited_at,
+        )
 
 
 @dataclass(frozen=True)
@@ -91,6 +136,7 @@ class Message:
 
     Attributes:
         edits: When the content changed, and to what.
+        forwarded: What was forwarded with it; its own content is empty then.
         seen_only_by: The person an ephemeral answer is for.
         revision: How often anything about it has changed.
     """
@@ -106,6 +152,7 @@ class Message:
     components: list[Json] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     reference: Reference | None = None
+    forwarded: Snapshot | None = None
     flags: Flags = NO_FLAGS
     nonce: str | int | None = None
     tts: bool = False
@@ -143,15 +190,15 @@ class Message:
         """All components that can be clicked, in reading order."""
         return list(_clickable(self.components))
 
-    def clickable(self, wanted: str) -> Json:
-        """Return the button with this label or custom_id.
+    def clickable(self, wanted: str, kinds: Collection[int] = (BUTTON,)) -> Json:
+        """Return the component of these kinds with this label, placeholder or custom_id.
 
         Raises:
             LookupError: There is none, or it is switched off.
         """
         for button in self.buttons:
-            named = wanted in (button.get("label"), button.get("custom_id"))
-            if named and button["type"] == BUTTON and "url" not in button:
+            names = (button.get(key) for key in ("label", "placeholder", "custom_id"))
+            if wanted in names and button["type"] in kinds and "url" not in button:
                 if button.get("disabled"):
                     raise LookupError(f"{wanted!r} is switched off")
                 return button

@@ -10,138 +10,127 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
-from bot.sandbox import typed_text, views
-from bot.sandbox.answers import Answer
-from bot.sandbox.channels import Place
-from bot.sandbox.messages import Message
+from bot.sandbox import views
+from bot.sandbox.breakages import Breakage
+from bot.sandbox.errors import Json
+from bot.sandbox.page_actions import ACTIONS, breaking, done
+from bot.sandbox.page_live import PlaceFeed, RequestFeed, stream
 from bot.sandbox.people import Person
+from bot.sandbox.visits import Visit
 from bot.sandbox.world import World
 
 FILES = Path(__file__).parent / "page"
-KINDS = {"app.js": "text/javascript", "style.css": "text/css"}
+KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 TOKEN_HEADER = "X-Sandbox-Token"  # noqa: S105 - a header's name
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
 Served = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Page:
-    """The page's files, its live view, and what a visitor can do."""
+    """The page's files, its live view, and what a visitor can do.
 
-    def __init__(self, world: World, token: str) -> None:
+    Args:
+        notice: A sentence that every visitor is shown, in Discord's Markdown.
+    """
+
+    def __init__(
+        self, world: World, token: str, *, notice: str | None, breakages: dict[str, Breakage]
+    ) -> None:
         self._world, self._token = world, token
+        self._actions = ACTIONS | {"breaks": breaking(breakages)}
+        self._extras: Json = {
+            "notice": notice,
+            "breakages": [
+                {"name": each.name, "label": each.label, "about": each.about}
+                for each in breakages.values()
+            ],
+        }
         self._open = True
 
     def add_routes(self, app: web.Application) -> None:
         """Add the page to a server."""
-        app.router.add_get("/", self._guarded(self._index))
-        app.router.add_get("/page/live", self._guarded(self._live))
-        app.router.add_get("/page/{name}", self._guarded(self._file))
-        app.router.add_post("/page/says", self._writing(self._says))
-        app.router.add_post("/page/clicks", self._writing(self._clicks))
-        app.router.add_post("/page/opens", self._writing(self._opens))
+        app.router.add_get("/", self._index)
+        app.router.add_get("/page/live", self._live)
+        app.router.add_get("/page/requests", self._requests)
+        app.router.add_get("/page/{name}", self._file)
+        app.router.add_post("/page/{action}", self._act)
 
     def close(self) -> None:
         """End the live views."""
         self._open = False
         self._world.pulse.beat()
 
-    def _guarded(self, handler: Served) -> Served:
-        async def served(request: web.Request) -> web.StreamResponse:
-            _refuse_foreign(request)
-            return await handler(request)
-
-        return served
-
-    def _writing(self, action: Callable[[Any], Awaitable[Any]]) -> Served:
-        async def served(request: web.Request) -> web.StreamResponse:
-            _refuse_foreign(request)
-            token = request.headers.get(TOKEN_HEADER, "")
-            if not secrets.compare_digest(token.encode(), self._token.encode()):
-                raise web.HTTPForbidden(text="open the address that was printed")
-            try:
-                result = await action(await request.json())
-            except (LookupError, ValueError, PermissionError, TimeoutError) as error:
-                return web.json_response({"error": str(error)}, status=400)
-            return web.json_response(result)
-
-        return served
-
     async def _index(self, _: web.Request) -> web.StreamResponse:
         return _static("index.html", "text/html")
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
-        if name not in KINDS:
+        known = {each.name for each in FILES.iterdir()}
+        kind = KINDS.get(Path(name).suffix)
+        if name not in known or kind is None:
             raise web.HTTPNotFound
-        return _static(name, KINDS[name])
+        return _static(name, kind)
 
     async def _live(self, request: web.Request) -> web.StreamResponse:
         """Send what the person sees, and again whenever it has changed."""
         person = self._person(request.query.get("as"))
         wanted = request.query.get("place", "")
         place = self._world.places.get(int(wanted) if wanted.isdecimal() else 0)
-        response = web.StreamResponse(headers=HEADERS | {"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        sent = ""
-        with suppress(ConnectionResetError):
-            while self._open:
-                changed = self._world.pulse.next_beat()
-                seen = json.dumps(views.everything(self._world, person, place))
-                if seen != sent:
-                    await response.write(f"data: {seen}\n\n".encode())
-                sent = seen
-                await changed.wait()
-        return response
+        feed = PlaceFeed(self._world, person, place, self._extras)
+        return await stream(request, self._world, feed, HEADERS, lambda: self._open)
+
+    async def _requests(self, request: web.Request) -> web.StreamResponse:
+        """Send the requests that the bots made, and go on making."""
+        feed = RequestFeed(self._world)
+        return await stream(request, self._world, feed, HEADERS, lambda: self._open)
 
     def _person(self, number: object) -> Person:
         people = views.people(self._world)
         return next((each for each in people if str(each.id) == str(number)), people[0])
 
-    def _place(self, number: object) -> Place:
-        return self._world.places[int(str(number))]
+    async def _act(self, request: web.Request) -> web.StreamResponse:
+        token = request.headers.get(TOKEN_HEADER, "")
+        if not secrets.compare_digest(token.encode(), self._token.encode()):
+            raise web.HTTPForbidden(text="open the address that was printed")
+        action = self._actions.get(request.match_info["action"])
+        if action is None:
+            raise web.HTTPNotFound
+        try:
+            result = await done(action, await self._visit(request))
+        except (LookupError, ValueError, PermissionError, TimeoutError) as error:
+            text = error.args[0] if error.args else error
+            return web.json_response({"error": str(text)}, status=400)
+        return web.json_response(result)
 
-    async def _says(self, body: Any) -> Any:
-        person, place = self._person(body["as"]), self._place(body["place"])
-        text = str(body["text"])
-        if text.startswith("/"):
-            command, options = typed_text.read(person, place, text)
-            return _told(await person.runs(command, in_=place, **options))
-        await person.says(text, in_=place)
-        return {}
-
-    async def _clicks(self, body: Any) -> Any:
-        person, place = self._person(body["as"]), self._place(body["place"])
-        message = self._message(person, place, int(body["message"]))
-        return _told(await person.clicks(message, str(body["button"])))
-
-    def _message(self, person: Person, place: Place, number: int) -> Message:
-        seen = [*place.history, *views.private(self._world, person, place)]
-        found = next((each for each in seen if each.id == number), None)
-        if found is None:
-            raise LookupError("that message is gone")
-        return found
-
-    async def _opens(self, body: Any) -> Any:
-        """Open the DM with a bot, or a thread on a message."""
-        person = self._person(body["as"])
-        if "message" in body:
-            place = self._place(body["place"])
-            message = self._message(person, place, int(body["message"]))
-            thread = await person.opens_thread(str(body["name"]), on=message)
-            return {"place": str(thread.id)}
-        bot = self._world.bots[0]
-        return {"place": str(person.dm(bot).id)}
+    async def _visit(self, request: web.Request) -> Visit:
+        """Read what is to be done, and as whom: JSON, or a form with that JSON and files."""
+        if request.content_type != "multipart/form-data":
+            body, files = await request.json(), {}
+        else:
+            form = await request.post()
+            body = json.loads(str(form["body"]))
+            files = {
+                f"{name}": (each.filename, each.file.read())
+                for name, each in form.items()
+                if isinstance(each, web.FileField)
+            }
+        if not isinstance(body, dict):
+            raise ValueError("the body is no object")
+        who = str(body.get("as"))
+        for each in views.people(self._world):
+            if str(each.id) == who:
+                return Visit(each, body, files)
+        raise LookupError("nobody is called that")
 
 
 def _static(name: str, kind: str) -> web.Response:
@@ -149,14 +138,13 @@ def _static(name: str, kind: str) -> web.Response:
     return web.Response(text=text, content_type=kind, headers=HEADERS)
 
 
-def _refuse_foreign(request: web.Request) -> None:
+@web.middleware
+async def keep_out_other_sites(request: web.Request, handler: Any) -> web.StreamResponse:
     """Refuse what another site makes the browser send, by a name or as its own request."""
     port = request.transport.get_extra_info("sockname")[1] if request.transport else 0
     hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
     origin = request.headers.get("Origin")
     if request.host not in hosts or origin not in (None, *(f"http://{each}" for each in hosts)):
         raise web.HTTPForbidden(text="not from here")
-
-
-def _told(answer: Answer) -> Any:
-    return {"failed": answer.failed, "text": answer.text, "ephemeral": answer.ephemeral}
+    response: web.StreamResponse = await handler(request)
+    return response

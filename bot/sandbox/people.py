@@ -6,12 +6,12 @@ from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from bot.sandbox import command_options, edits, posting, reactions, threads, typing_commands
+from bot.sandbox import edits, gestures, posting, reactions, threads
 from bot.sandbox.answers import Answer, answer_to
-from bot.sandbox.drafts import File, read_draft, written
+from bot.sandbox.drafts import FORWARDS, File, read_draft, written
 from bot.sandbox.errors import DiscordError, Refusal
-from bot.sandbox.interactions import Interaction, InteractionKind
 from bot.sandbox.messages import Message
+from bot.sandbox.modals import Modal
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.users import Bot, User
 
@@ -45,6 +45,8 @@ class Person(User):
     Everything that a person may not do raises PermissionError; what the client would not
     send raises ValueError; what is not there LookupError.
     """
+
+    about = ""
 
     def dm(self, bot: Bot) -> DirectChannel:
         """Open the DM channel with a bot, or return it."""
@@ -82,10 +84,24 @@ class Person(User):
                 posting.require(message.place, self, Permissions.MANAGE_MESSAGES)
             edits.delete(message)
 
+    async def forwards(self, message: Message, *, to: Place) -> Message:
+        """Forward a message to another place."""
+        reference = {
+            "type": FORWARDS,
+            "channel_id": str(message.place.id),
+            "message_id": str(message.id),
+        }
+        with as_a_person():
+            return posting.post(to, self, written("", (), {"message_reference": reference}))
+
     async def reacts(self, message: Message, emoji: str) -> None:
         """Add a reaction."""
         with as_a_person():
             reactions.add(message, self, emoji)
+
+    async def unreacts(self, message: Message, emoji: str) -> None:
+        """Take an own reaction back."""
+        reactions.remove(message, self, emoji)
 
     async def types(self, *, in_: Place) -> None:
         """Start typing."""
@@ -132,28 +148,32 @@ class Person(User):
         Raises:
             TimeoutError: The click was acknowledged, and nothing more came.
         """
-        self._refuse_unseen(message)
-        found = message.clickable(button)
-        if not isinstance(message.author, Bot):
-            raise LookupError("nobody listens to this button")
-        data = {"custom_id": found["custom_id"], "component_type": found["type"]}
-        interaction = Interaction(
-            self.world,
-            message.author,
-            self,
-            message.place,
-            InteractionKind.COMPONENT,
-            data,
-            message,
-        )
-        return answer_to(interaction, timeout)
+        return answer_to(gestures.click(self, message, button), timeout)
 
-    def _refuse_unseen(self, message: Message) -> None:
-        if message.deleted:
-            raise LookupError(f"gone: {message.line()}")
-        hidden = message.seen_only_by not in (None, self)
-        if hidden or not message.place.seen_by(self):
-            raise PermissionError(f"{self.name} does not see {message.line()}")
+    def selects(
+        self, message: Message, menu: str, values: Iterable[Any], timeout: float | None = None
+    ) -> Coroutine[Any, Any, Answer]:
+        """Choose from a select menu, named by custom_id or placeholder.
+
+        Options go by value or label; users, roles and places as they are.
+
+        Raises:
+            TimeoutError: The choice was acknowledged, and nothing more came.
+        """
+        return answer_to(gestures.choice(self, message, menu, values), timeout)
+
+    def submits(
+        self, modal: Modal, timeout: float | None = None, **fields: Any
+    ) -> Coroutine[Any, Any, Answer]:
+        """Fill in a form that was opened for this person, and send it off.
+
+        Fields go by custom_id or label: texts, and lists for select menus. What is left out
+        keeps the text that the bot put there.
+
+        Raises:
+            TimeoutError: The form was acknowledged, and nothing more came.
+        """
+        return answer_to(gestures.submission(self, modal, fields), timeout)
 
     async def runs(self, command: str, *, in_: Place, **options: Any) -> Answer:
         """Run a slash command and wait for its answer.
@@ -161,12 +181,7 @@ class Person(User):
         Options go by name: texts, numbers, booleans, users, roles, places, and
         ``(name, bytes)`` for a file.
         """
-        if getattr(in_, "archived", False):
-            raise PermissionError(f"{in_.name} is archived")
-        typed = typing_commands.find_command(self, in_, command)
-        data = typed.data(command_options.fill_in(typed, options))
-        interaction = Interaction(self.world, typed.bot, self, in_, InteractionKind.COMMAND, data)
-        return await answer_to(interaction)
+        return await answer_to(gestures.command(self, command, in_, options))
 
     async def completes(
         self, command: str, *, in_: Place, option: str, typed: str = "", **options: Any
@@ -178,15 +193,7 @@ class Person(User):
         Raises:
             TimeoutError: The bot offered nothing in time.
         """
-        found = typing_commands.find_command(self, in_, command)
-        spec = next((each for each in found.options if each["name"] == option), None)
-        if spec is None or not spec.get("autocomplete"):
-            raise LookupError(f"{command} completes no option {option!r}")
-        focused = {"name": option, "type": spec["type"], "value": typed, "focused": True}
-        data = found.data([*command_options.fill_in(found, options, partly=True), focused])
-        interaction = Interaction(
-            self.world, found.bot, self, in_, InteractionKind.AUTOCOMPLETE, data
-        )
+        interaction = gestures.completion(self, command, in_, option, typed, options)
         if (await answer_to(interaction)).failed:
             raise TimeoutError(f"no choices for {option!r} of {command}")
         return interaction.choices

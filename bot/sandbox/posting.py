@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from bot.sandbox import mentions, message_payloads
 from bot.sandbox.channels import DirectChannel, Place, Thread
-from bot.sandbox.drafts import Draft, ReplyTo, Upload
+from bot.sandbox.drafts import Draft, Forward, ReplyTo, Upload
 from bot.sandbox.errors import Json, Refusal
-from bot.sandbox.messages import Attachment, Flags, Kind, Message, Reference
+from bot.sandbox.messages import Attachment, Flags, Kind, Message, Reference, Snapshot
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.threads import join_thread, set_archived, thread_changed
 from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
     from bot.sandbox.interactions import Interaction
+    from bot.sandbox.world import World
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ def _open_archived(place: Place, author: User) -> None:
 def _made(place: Place, author: User, draft: Draft, origin: Origin) -> Message:
     world = place.world
     reference = _resolved(place, draft.reply_to)
+    forwarded = _snapshot(place.world, author, draft.forward)
     private = Flags.EPHEMERAL in draft.flags and origin.interaction is not None
     message = Message(
         world,
@@ -105,6 +107,7 @@ def _made(place: Place, author: User, draft: Draft, origin: Origin) -> Message:
         components=draft.components or [],
         attachments=[stored(place, each) for each in draft.uploads],
         reference=reference,
+        forwarded=forwarded,
         flags=draft.flags if private else draft.flags & ~Flags.EPHEMERAL,
         nonce=draft.nonce,
         tts=draft.tts,
@@ -113,7 +116,25 @@ def _made(place: Place, author: User, draft: Draft, origin: Origin) -> Message:
     )
     if private and origin.interaction is not None:
         message.seen_only_by = origin.interaction.person
+    if forwarded is not None:
+        message.flags |= Flags.HAS_SNAPSHOT
     return message
+
+
+def _snapshot(world: World, author: User, forward: Forward | None) -> Snapshot | None:
+    """Return what is forwarded; its author must be able to read it."""
+    if forward is None:
+        return None
+    origin = world.places.get(forward.channel_id)
+    if origin is None:
+        raise Refusal.UNKNOWN_CHANNEL.error()
+    require(origin, author, Permissions.READ_MESSAGE_HISTORY)
+    message = origin.find(forward.message_id)
+    if message is None:
+        raise Refusal.UNKNOWN_MESSAGE.error()
+    if message.is_system:
+        raise Refusal.SYSTEM_MESSAGE.error()
+    return Snapshot.of(message)
 
 
 def _resolved(place: Place, reply_to: ReplyTo | None) -> Reference | None:

@@ -11,6 +11,7 @@ from bot.sandbox.errors import Json
 from bot.sandbox.forms import Form
 from bot.sandbox.interactions import Interaction, InteractionKind, Response
 from bot.sandbox.messages import Flags, Kind, Message
+from bot.sandbox.modals import Modal, check_modal
 
 MOST_CHOICES = 25
 OF_COMPONENTS = {Response.DEFERRED_UPDATE, Response.UPDATE}
@@ -71,12 +72,22 @@ def _deferred(interaction: Interaction, data: Form, files: dict[int, Upload]) ->
     interaction.original = say(interaction, Draft(flags=flags | Flags.LOADING))
 
 
-def _update(interaction: Interaction, data: Form, files: dict[int, Upload]) -> None:
-    message = interaction.message
-    if message is None:
+def _deferred_update(interaction: Interaction, data: Form, files: dict[int, Upload]) -> None:
+    del files
+    _clicked(interaction, data)
+
+
+def _clicked(interaction: Interaction, data: Form) -> Message:
+    """Return the message that was clicked, maybe by way of a form."""
+    if interaction.message is None:
         data.wrong("INTERACTION_NO_MESSAGE", "There is no message to update.")
         data.finish()
-        return
+        raise AssertionError("refused")
+    return interaction.message
+
+
+def _update(interaction: Interaction, data: Form, files: dict[int, Upload]) -> None:
+    message = _clicked(interaction, data)
     draft = read_draft(data.body, files, path=("data",), already=message.flags)
     edits.edit(message, draft)
 
@@ -99,19 +110,16 @@ def _choices(interaction: Interaction, data: Form, files: dict[int, Upload]) -> 
 
 def _modal(interaction: Interaction, data: Form, files: dict[int, Upload]) -> None:
     del files
-    data.text("custom_id", 1, 100, required=True)
-    data.text("title", 1, 45, required=True)
-    if data.children("components", least=1, most=5) is None:
-        data.wrong("BASE_TYPE_REQUIRED", "This field is required", "components")
+    check_modal(data)
     data.finish()
-    interaction.modal = data.body
+    interaction.modal = Modal(interaction, data.body)
 
 
 ACTIONS: dict[Response, Callable[[Interaction, Form, dict[int, Upload]], None]] = {
     Response.PONG: _nothing,
     Response.MESSAGE: _message,
     Response.DEFERRED: _deferred,
-    Response.DEFERRED_UPDATE: _nothing,
+    Response.DEFERRED_UPDATE: _deferred_update,
     Response.UPDATE: _update,
     Response.CHOICES: _choices,
     Response.MODAL: _modal,

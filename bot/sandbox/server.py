@@ -1,6 +1,6 @@
 """The server on loopback that a bot's client talks to.
 
-It protects against nothing but its own page being driven from elsewhere: whoever can connect
+It protects against nothing but being driven by other sites in a browser: whoever can connect
 to loopback and knows a bot's token is that bot.
 """
 
@@ -14,16 +14,22 @@ from typing import Any
 from aiohttp import web
 
 from bot.sandbox import rest
+from bot.sandbox.breakages import Breakages, Restart
 from bot.sandbox.faults import Faults
 from bot.sandbox.gateway import Connection
 from bot.sandbox.gateway_protocol import Close
 from bot.sandbox.network import HOST, Network
-from bot.sandbox.page_server import Page
+from bot.sandbox.page_server import Page, keep_out_other_sites
 from bot.sandbox.rest import gate
 from bot.sandbox.sessions import Session
 from bot.sandbox.users import Bot
 from bot.sandbox.world import World
 
+# What people upload is shown by the page, and must never run as one of its own.
+HARMLESS = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
 LARGEST_BODY = 64 * 1024 * 1024  # above the limit for uploads, which is refused in its own words
 
 
@@ -36,14 +42,17 @@ class Sandbox:
         network: The way here, which can be cut.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(
+        self, world: World, *, notice: str | None = None, restart: Restart | None = None
+    ) -> None:
         self.world = world
         self.url = ""
         self.network: Network
         self.faults: Faults = world.faults
         self.page_token = secrets.token_urlsafe(16)
         self._open: list[Connection] = []
-        self._page = Page(world, self.page_token)
+        self._breakages = Breakages(world, restart)
+        self._page = Page(world, self.page_token, notice=notice, breakages=self._breakages.by_name)
 
     @property
     def api_base(self) -> str:
@@ -101,7 +110,7 @@ class Sandbox:
         file = self.world.files.get(int(request.match_info["file"]))
         if file is None:
             raise web.HTTPNotFound
-        headers = {"Content-Type": file.content_type or "application/octet-stream"}
+        headers = HARMLESS | {"Content-Type": file.media_type}
 
         async def read() -> web.Response:
             return web.Response(body=file.data, headers=headers)
@@ -113,7 +122,7 @@ class Sandbox:
 
     def application(self) -> web.Application:
         """Return the web application with everything the sandbox serves."""
-        app = web.Application(client_max_size=LARGEST_BODY)
+        app = web.Application(client_max_size=LARGEST_BODY, middlewares=[keep_out_other_sites])
         app.router.add_get("/gateway", self._gateway)
         app.router.add_get("/gateway/", self._gateway)
         app.router.add_get("/attachments/{place}/{file:\\d+}/{name}", self._file)
@@ -132,12 +141,22 @@ class Sandbox:
         for each in list(self._open):
             await each.close(Close.UNKNOWN_ERROR)
         self._page.close()
+        self._breakages.close()
 
 
 @asynccontextmanager
-async def serve(world: World, *, port: int = 0) -> AsyncIterator[Sandbox]:
-    """Serve a world on loopback while the block lasts; port 0 takes a free one."""
-    sandbox = Sandbox(world)
+async def serve(
+    world: World, *, port: int = 0, notice: str | None = None, restart: Restart | None = None
+) -> AsyncIterator[Sandbox]:
+    """Serve a world on loopback while the block lasts.
+
+    Args:
+        world: What is served.
+        port: Where; 0 takes a free one.
+        notice: A sentence in Discord's Markdown that the page shows to every visitor.
+        restart: Ends the bot's process and starts another; the page has a button for it.
+    """
+    sandbox = Sandbox(world, notice=notice, restart=restart)
     async with Network(sandbox.application(), sandbox.cut) as network:
         taken = await network.open(port)
         sandbox.network = network

@@ -24,30 +24,55 @@ def read(person: Person, place: Place, text: str) -> tuple[str, dict[str, Any]]:
     """
     head = OPTION.split(text, maxsplit=1)[0].strip()
     typed = typing_commands.find_command(person, place, head)
+    found = OPTION.findall(text[len(head) :])
+    given = {name: quoted or plain for name, quoted, plain in found}
+    return head, _values(place, head, typed, given)
+
+
+def values(person: Person, place: Place, command: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a command, each as the type that it wants; files stay as they are.
+
+    Raises:
+        LookupError: There is no such command, option, user, role or place.
+        ValueError: A number is not one.
+    """
+    typed = typing_commands.find_command(person, place, command)
+    return _values(place, command, typed, given)
+
+
+def _values(
+    place: Place, command: str, typed: typing_commands.Typed, given: dict[str, Any]
+) -> dict[str, Any]:
     specs = {each["name"]: each for each in typed.options}
-    found: dict[str, Any] = {}
-    for name, quoted, plain in OPTION.findall(text[len(head) :]):
-        if name not in specs:
-            raise LookupError(f"{head} has no option {name!r}; there are {sorted(specs)}")
-        found[name] = _value(place, specs[name], quoted or plain)
-    return head, found
+    if unknown := set(given) - set(specs):
+        raise LookupError(f"{command} has no option {unknown.pop()!r}; there are {sorted(specs)}")
+    return {
+        name: _value(place, specs[name], value) if isinstance(value, str) else value
+        for name, value in given.items()
+    }
 
 
 def _value(place: Place, spec: Json, text: str) -> Any:
     match spec["type"]:
-        case kinds.INTEGER:
-            return int(text)
-        case kinds.NUMBER:
-            return float(text)
+        case kinds.INTEGER | kinds.NUMBER:
+            return _number(spec, text)
         case kinds.BOOLEAN:
             return text.lower() in YES
         case kinds.USER | kinds.CHANNEL | kinds.ROLE | kinds.MENTIONABLE:
-            return _named(place, text.lstrip("@#"))
+            return named(place, text.lstrip("@#"))
         case _:
             return text
 
 
-def _named(place: Place, text: str) -> Any:
+def _number(spec: Json, text: str) -> int | float:
+    try:
+        return int(text) if spec["type"] == kinds.INTEGER else float(text)
+    except ValueError:
+        raise ValueError(f"{spec['name']} is a number, and {text!r} is none") from None
+
+
+def named(place: Place, text: str) -> Any:
+    """Return the user, place or role with this name or id."""
     world, guild = place.world, place.guild
     known: list[Any] = [*world.users.values(), *world.places.values()]
     known += guild.roles if guild else []

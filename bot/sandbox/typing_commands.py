@@ -9,6 +9,7 @@ from bot.sandbox.channels import Place
 from bot.sandbox.commands import CHAT_INPUT, GROUP, SUBCOMMAND
 from bot.sandbox.errors import Json
 from bot.sandbox.permissions import Permissions
+from bot.sandbox.resolved import Resolved
 from bot.sandbox.users import Bot
 
 if TYPE_CHECKING:
@@ -23,7 +24,20 @@ class Typed:
     command: Json
     words: list[Json]
     place: Place
-    resolved: Json = field(default_factory=dict)
+    resolved: Resolved = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.resolved = Resolved(self.bot, self.place)
+
+    @property
+    def name(self) -> str:
+        """The words that a person types after the slash."""
+        return " ".join(each["name"] for each in (self.command, *self.words))
+
+    @property
+    def description(self) -> str:
+        """What its last word does."""
+        return str((self.words[-1] if self.words else self.command)["description"])
 
     @property
     def options(self) -> list[Json]:
@@ -41,8 +55,8 @@ class Typed:
             "type": CHAT_INPUT,
             "options": given,
         }
-        if self.resolved:
-            body["resolved"] = self.resolved
+        if self.resolved.found:
+            body["resolved"] = self.resolved.found
         if "guild_id" in self.command:
             body["guild_id"] = self.command["guild_id"]
         return body
@@ -85,14 +99,33 @@ def _fits(command: Json, place: Place) -> bool:
     return command["type"] == CHAT_INPUT and (contexts is None or here in contexts)
 
 
+def offered(person: Person, place: Place) -> list[Typed]:
+    """Return what the person may run here, each subcommand by itself."""
+    return [
+        Typed(bot, command, words, place)
+        for bot, command in available(place)
+        if _usable(person, place, command)
+        for words in _branches(command)
+    ]
+
+
+def _branches(node: Json) -> list[list[Json]]:
+    inner = [each for each in node.get("options", []) if each["type"] in (SUBCOMMAND, GROUP)]
+    return [[each, *rest] for each in inner for rest in _branches(each)] if inner else [[]]
+
+
 def _may_use(person: Person, place: Place, command: Json) -> None:
+    if not _usable(person, place, command):
+        raise PermissionError(f"{person.name} may not use /{command['name']} in {place.name}")
+
+
+def _usable(person: Person, place: Place, command: Json) -> bool:
     granted = place.permissions_for(person)
     needed = command.get("default_member_permissions")
     # No permission at all, "0", keeps a command for administrators.
     wanted = Permissions(int(needed or 0)) or Permissions.ADMINISTRATOR
-    lacking = needed is not None and place.guild and wanted not in granted
-    if Permissions.USE_APPLICATION_COMMANDS not in granted or lacking:
-        raise PermissionError(f"{person.name} may not use /{command['name']} in {place.name}")
+    lacking = needed is not None and place.guild is not None and wanted not in granted
+    return Permissions.USE_APPLICATION_COMMANDS in granted and not lacking
 
 
 def _words(command: Json, rest: list[str]) -> list[Json]:

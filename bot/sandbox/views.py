@@ -1,108 +1,128 @@
-"""What one person sees, as JSON for the page."""
+"""What one person sees around the messages, as JSON for the page."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from bot.sandbox import payloads, typing_commands
-from bot.sandbox.channels import Place
+from bot.sandbox.channels import Channel, DirectChannel, Place, Thread
 from bot.sandbox.errors import Json
-from bot.sandbox.message_payloads import file_payload
-from bot.sandbox.messages import Message
+from bot.sandbox.guilds import Guild
+from bot.sandbox.message_views import account
 from bot.sandbox.people import Person
-from bot.sandbox.users import Bot, User
-from bot.sandbox.world import World
+from bot.sandbox.permissions import Permissions
+from bot.sandbox.world import LoggedRequest, World
 
-TYPING_SECONDS = 10  # how long "is typing" is shown after one request
+MAY = {
+    "attach": Permissions.ATTACH_FILES,
+    "react": Permissions.ADD_REACTIONS,
+    "thread": Permissions.CREATE_PUBLIC_THREADS,
+    "manage": Permissions.MANAGE_MESSAGES,
+}
+MODERATES = Permissions.MANAGE_MESSAGES | Permissions.MANAGE_GUILD | Permissions.MANAGE_THREADS
 
 
-def everything(world: World, person: Person, place: Place | None) -> Json:
-    """Return the people to choose from, the places that one sees, and what is in one place."""
+def surroundings(world: World, person: Person, place: Place | None) -> Json:
+    """Return everything around the messages: people, places, names, and what one may do here."""
+    seen = [each for each in world.places.values() if each.seen_by(person)]
+    online = {each.bot for each in world.hub.sessions if each.line is not None}
     return {
-        "people": [_account(each) for each in people(world)],
-        "places": [_place(each) for each in world.places.values() if each.seen_by(person)],
-        "inside": _inside(world, person, place) if place and place.seen_by(person) else None,
+        "you": str(person.id),
+        "people": [account(each) | {"about": _about(each)} for each in people(world)],
+        "bots": [account(each) | {"online": each in online} for each in world.bots],
+        "guilds": [_guild(each, seen) for each in world.guilds if person.id in each.members],
+        "directs": [
+            _place(each) | {"name": each.bot.name, "bot": str(each.bot.id)}
+            for each in seen
+            if isinstance(each, DirectChannel)
+        ],
+        "names": {
+            "users": {str(each.id): each.name for each in world.users.values()},
+            "roles": {str(role.id): role.name for each in world.guilds for role in each.roles},
+            "places": {str(each.id): each.name for each in seen},
+        },
+        "here": _here(person, place) if place is not None and place in seen else None,
     }
 
 
 def people(world: World) -> list[Person]:
-    """Return whom a visitor can be: first those who own nothing, as most people do."""
+    """Return whom a visitor can be: those who own nothing, as most people do, if there are any."""
     owners = {each.owner for each in world.guilds} | {world.developer}
     found = [each for each in world.persons if not each.is_bot]
-    return sorted(found, key=lambda each: each in owners)
+    return [each for each in found if each not in owners] or found
 
 
-def _account(user: User) -> Json:
-    return {"id": str(user.id), "name": user.name, "bot": user.is_bot}
+def _about(person: Person) -> str:
+    granted = [
+        each.owner is person or any(role.permissions & MODERATES for role in member.roles)
+        for each in person.world.guilds
+        if (member := each.members.get(person.id))
+    ]
+    standing = "moderator" if any(granted) else "member" if granted else "not in the server"
+    return person.about or standing
+
+
+def _guild(guild: Guild, seen: list[Place]) -> Json:
+    return {
+        "id": str(guild.id),
+        "name": guild.name,
+        "channels": [
+            _place(each) | {"threads": [_thread(one) for one in each.threads if one in seen]}
+            for each in guild.channels
+            if each in seen
+        ],
+    }
+
+
+def _thread(thread: Thread) -> Json:
+    return _place(thread) | {"archived": thread.archived}
 
 
 def _place(place: Place) -> Json:
-    parent = getattr(place, "parent", None)
+    latest = str(place.last_message_id) if place.last_message_id else None
+    return {"id": str(place.id), "name": place.name, "kind": place.kind, "latest": latest}
+
+
+def _here(person: Person, place: Place) -> Json:
+    granted = place.permissions_for(person)
+    open_for = not getattr(place, "locked", False) or Permissions.MANAGE_THREADS in granted
     return {
         "id": str(place.id),
-        "name": place.name,
-        "kind": place.kind,
-        "guild": place.guild.name if place.guild else None,
-        "parent": str(parent.id) if parent else None,
+        "topic": place.topic if isinstance(place, Channel) else None,
+        "parent": str(place.parent.id) if isinstance(place, Thread) else None,
+        "may": {key: needed in granted for key, needed in MAY.items()}
+        | {"send": place.sending in granted and open_for},
+        "typing": [each for each in _typists(place) if each["id"] != str(person.id)],
+        "commands": [_command(each) for each in typing_commands.offered(person, place)],
     }
 
 
-def _inside(world: World, person: Person, place: Place) -> Json:
-    shown = [*place.history, *private(world, person, place)]
-    shown.sort(key=lambda each: each.id)
-    return {
-        "id": str(place.id),
-        "messages": [_message(each) for each in shown if not each.deleted],
-        "typing": _typists(place),
-        "commands": [_command(bot, each) for bot, each in typing_commands.available(place)],
-    }
-
-
-def private(world: World, person: Person, place: Place) -> list[Message]:
-    """Return the ephemeral answers that the person got here."""
-    mine = [each for each in world.interactions.values() if each.person is person]
-    answers = [
-        one for each in mine if each.place is place for one in (each.original, *each.followups)
-    ]
-    return [each for each in answers if each is not None and each.ephemeral]
-
-
-def _message(message: Message) -> Json:
-    reference = message.reference
-    target = reference.target if reference else None
-    return {
-        "id": str(message.id),
-        "author": _account(message.author),
-        "content": message.content,
-        "at": payloads.moment(message.created_at),
-        "edited": message.edited_at is not None,
-        "kind": message.kind.name,
-        "ephemeral": message.ephemeral,
-        "loading": not message.is_there,
-        "reply_to": target.line() if target and not message.is_system else None,
-        "files": [file_payload(message.place, each) for each in message.attachments],
-        "embeds": message.embeds,
-        "components": message.components,
-        "thread": str(message.thread.id) if message.thread else None,
-        "reactions": {key: len(users) for key, users in message.reactions.items() if users},
-    }
-
-
-def _typists(place: Place) -> list[str]:
-    now = place.world.clock.now()
-    latest: dict[str, Any] = {who.name: when for who, when in place.typists}
-    spoken = {each.author.name: each.created_at for each in place.messages}
+def _typists(place: Place) -> list[Json]:
+    """Return who types, and since when; the page decides how long that is shown."""
+    latest = dict(place.typists)
+    for each in place.messages if latest else ():
+        if each.author in latest and each.created_at > latest[each.author]:
+            del latest[each.author]
     return [
-        name
-        for name, when in latest.items()
-        if (now - when).total_seconds() < TYPING_SECONDS and spoken.get(name, when) <= when
+        {"id": str(who.id), "name": who.name, "at": payloads.moment(when)}
+        for who, when in latest.items()
     ]
 
 
-def _command(bot: Bot, command: Json) -> Json:
+def _command(typed: typing_commands.Typed) -> Json:
     return {
-        "bot": bot.name,
-        "name": command["name"],
-        "description": command["description"],
-        "options": command.get("options", []),
+        "bot": typed.bot.name,
+        "name": typed.name,
+        "description": typed.description,
+        "options": typed.options,
+    }
+
+
+def request(number: int, each: LoggedRequest) -> Json:
+    """Return a request that a bot made."""
+    return {
+        "number": number,
+        "method": each.method,
+        "path": each.path,
+        "status": each.status,
+        "ms": round(each.seconds * 1000, 1),
+        "limits": dict(each.limits),
     }

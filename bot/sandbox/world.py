@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.sandbox.channels import DirectChannel
@@ -35,12 +35,17 @@ NONCE_WINDOW, RESUME_WINDOW = 180.0, 180.0
 
 @dataclass(frozen=True)
 class LoggedRequest:
-    """A REST request; its status is 0 when the connection was cut in the place of an answer."""
+    """A REST request; its status is 0 when the connection was cut in the place of an answer.
+
+    Attributes:
+        limits: The headers of the answer that tell of rate limits.
+    """
 
     method: str
     path: str
     status: int
     seconds: float
+    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 class World:
@@ -104,9 +109,10 @@ class World:
         self.guilds.append(guild)
         return guild
 
-    def person(self, name: str, *, bot: bool = False) -> Person:
-        """Add a person, or another bot that a test speaks for."""
+    def person(self, name: str, *, bot: bool = False, about: str = "") -> Person:
+        """Add a person, or another bot that a test speaks for; ``about`` is shown on the page."""
         person = Person(self, name, is_bot=bot)
+        person.about = about
         self.users[person.id] = person
         return person
 

@@ -221,6 +221,39 @@ async def test_a_message_while_waiting_is_recorded_told_and_answered_after_the_d
     assert [roles(r) for r in model.requests] == ["u", "u,a,t", "u,a,t,a,u"]
 
 
+async def test_all_that_was_written_before_the_first_turn_began_to_wait_is_told_so(
+    agent: Agent, model: ScriptedModel
+) -> None:
+    gate = model.pauses("", "", calls=[BUY])
+    first = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    others = [await begun(agent.run(text, session_id="s")) for text in ("two", "three", "four")]
+    gate.release()
+    ends = await asyncio.gather(first, *others)
+    assert {end.status for end in ends} == {RunStatus.AWAITING_APPROVAL}
+
+
+async def test_what_was_written_before_is_told_while_a_free_tool_is_still_at_work(
+    make_agent: MakeAgent, model: ScriptedModel, shop: Shop
+) -> None:
+    go = asyncio.Event()
+
+    async def slow() -> str:
+        await go.wait()
+        return "slow"
+
+    agent = make_agent(tools=[*shop.tools(), slow])
+    gate = model.pauses("", "", calls=[BUY, ("slow", {})])
+    first = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    second = await begun(agent.run("two", session_id="s"))
+    gate.release()
+    assert (await second).status is RunStatus.AWAITING_APPROVAL
+    assert not first.done()
+    go.set()
+    assert (await first).status is RunStatus.AWAITING_APPROVAL
+
+
 async def test_a_decision_in_the_middle_of_a_free_tool_is_recorded_at_once(
     make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, shop: Shop
 ) -> None:
@@ -427,3 +460,60 @@ async def test_requests_are_bound_to_tool_and_arguments(
     assert first.approval_id != second.approval_id
     [*requests] = await events_of(manager, "s", ApprovalRequestedEvent)
     assert len(requests) == 2
+
+
+async def test_a_decision_that_is_cancelled_while_it_is_recorded_stays_and_ends_its_turn(
+    agent: Agent, model: ScriptedModel, shop: Shop
+) -> None:
+    [request] = (await paused(agent, model)).pending
+    model.answers(lambda _: "next")
+    recorded = asyncio.Event()
+    agent.watch(lambda _: recorded.set())
+
+    async def approve() -> AgentResult:
+        return await agent.approve("s", request.approval_id, by="bob")
+
+    task = asyncio.create_task(approve())
+    await recorded.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await agent.pending("s") == []
+    assert (await agent.run("and now?", session_id="s")).output == "next"
+
+
+async def test_a_tool_that_changed_since_its_call_was_approved_does_not_run(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    ran: list[str] = []
+
+    def send(text: str) -> None:
+        ran.append(text)
+
+    def send_to(text: str, to: str = "everyone") -> None:
+        ran.append(to)
+
+    agent = make_agent(tools=[tool(name="send", approval=True)(send)])
+    model.says(calls=[("send", {"text": "hi"})]).then("sorry")
+    [request] = (await agent.run("send", session_id="s")).pending
+    await agent.close()
+    later = make_agent(tools=[tool(name="send", approval=True)(send_to)])
+    await later.approve("s", request.approval_id, by="bob")
+    [result] = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(result, ToolResultEvent)
+    assert "changed" in result.output
+    assert ran == []
+
+
+async def test_a_decision_taken_while_reading_the_run_that_asked_does_not_wait_for_itself(
+    agent: Agent, model: ScriptedModel, shop: Shop
+) -> None:
+    model.says(calls=[BUY]).then("enjoy")
+    statuses = []
+    async for event in agent.run("buy tea", session_id="s"):
+        if isinstance(event, ApprovalRequestedEvent):
+            statuses.append((await agent.approve("s", event.approval_id, by="bob")).status)
+        if isinstance(event, DoneEvent):
+            statuses.append(event.status)
+    assert statuses == [RunStatus.HANDED_OVER, RunStatus.COMPLETED]
+    assert shop.sold == ["tea", "tea"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 from bot import (
     Agent,
     AgentRun,
+    ApprovalRequestedEvent,
+    AssistantMessageEvent,
     RunStatus,
     SQLiteSessionManager,
     ToolResultEvent,
@@ -121,8 +124,11 @@ async def _race(*commands: list[str]) -> list[str]:
     return [out.decode().strip() for out, _ in answers]
 
 
-async def test_a_message_to_a_session_that_another_process_runs_is_left_to_that_one(
-    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+async def test_a_message_to_a_session_that_another_process_runs_is_answered_by_that_one(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLiteSessionManager,
 ) -> None:
     gate = model.pauses("", "first")
     model.says("second")
@@ -131,11 +137,19 @@ async def test_a_message_to_a_session_that_another_process_runs_is_left_to_that_
     await gate.reached.wait()
     theirs = await make_other().run("two", session_id="s")
     assert theirs.status is RunStatus.HANDED_OVER
+    answered = asyncio.Event()
+    agent.watch(lambda session_id: answered.set() if len(model.requests) == 2 else None)
     gate.release()
     assert (await mine).final_text == "first"
-    resumed = await agent.resume("s")
-    assert resumed.output == "second"
+    await answered.wait()
+    session = await manager.get("s")
+    assert session is not None
+    last = session.events[-1]
+    assert isinstance(last, AssistantMessageEvent)
+    assert last.text == "second"
     assert roles(model.requests[-1]) == "u,a,u"
+    model.says("third")
+    assert (await make_other().run("three", session_id="s")).output == "third"
 
 
 async def test_a_decision_of_another_process_is_followed_by_the_one_that_runs(
@@ -270,3 +284,71 @@ async def test_what_is_recorded_while_a_lease_is_given_back_is_seen(
 
 async def _status(run: AgentRun) -> RunStatus:
     return (await run).status
+
+
+async def test_a_stop_by_another_process_leaves_no_lease_behind(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    await other.stop("s", by="mod")
+    gate.release()
+    assert (await run).status is RunStatus.STOPPED
+    model.says("here")
+    assert (await other.run("two", session_id="s")).output == "here"
+
+
+async def test_a_reset_while_runs_are_queued_leaves_no_lease_behind(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    agent = make_agent()
+    gate = model.pauses("half", "rest")
+    runs = [await begun(agent.run("one", session_id="s"))]
+    await gate.reached.wait()
+    runs += [await begun(agent.run(text, session_id="s")) for text in ("two", "three")]
+    await agent.reset("s", by="bob")
+    assert {(await run).status for run in runs} == {RunStatus.STOPPED}
+    model.says("here")
+    assert (await make_other().run("four", session_id="s")).output == "here"
+
+
+async def test_who_goes_on_after_a_wait_takes_the_lease_again(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    """A decision arrives before the reader of the run that began to wait asks for the next step."""
+    working, go = asyncio.Event(), asyncio.Event()
+
+    @tool(approval=True)
+    async def pay(amount: int) -> str:
+        working.set()
+        await go.wait()
+        return f"paid {amount}"
+
+    agent, other = make_agent(tools=[pay]), make_other(tools=[pay])
+    model.says(calls=[("pay", {"amount": 1}), ("pay", {"amount": 2})]).then("both paid")
+    events = aiter(agent.run("pay", session_id="s"))
+    requests: list[ApprovalRequestedEvent] = []
+    while len(requests) < 2:
+        event = await anext(events)
+        if isinstance(event, ApprovalRequestedEvent):
+            requests.append(event)
+    first, second = requests
+    decision = aiter(agent.approve("s", first.approval_id, by="bob"))
+    await anext(decision)
+
+    async def rest() -> None:
+        async with aclosing(events):
+            async for _ in events:
+                pass
+
+    reading = asyncio.create_task(rest())
+    await working.wait()
+    status = (await other.approve("s", second.approval_id, by="eve")).status
+    assert status is RunStatus.HANDED_OVER
+    go.set()
+    await reading
+    await decision.aclose()
+    outputs = [m["content"] for m in model.requests[-1]["messages"] if m["role"] == "tool"]
+    assert outputs == ["paid 1", "paid 2"]

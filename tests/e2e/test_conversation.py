@@ -1,6 +1,7 @@
 """Conversations: they remember, they do not mix, and nobody is pinged."""
 
-from bot.frontend.options import ReplyMode
+from bot.frontend.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS, TOO_FAST
+from bot.frontend.options import DMPolicy, ReplyMode
 from bot.frontend.seen import BEGINNING
 from bot.sandbox import Overwrite
 from bot.sessions.places import PlaceStore
@@ -143,13 +144,21 @@ async def test_a_strangers_dm_is_refused_once(stage: Stage) -> None:
     stage.model.says("Hello alice.")
     async with stage.running(guild_ids=allowed):
         await stranger.says("hi", in_=dm)
-        await stage.says(dm, "only of people I know")
+        await stage.says(dm, STRANGER_TO_SERVERS)
     async with stage.running(guild_ids=allowed):
         await stranger.says("hello?", in_=dm)
         await stage.alice.says("hi", in_=stage.alice.dm(stage.bot))
         await stage.says(stage.alice.dm(stage.bot), "Hello alice.")
     assert len(stage.said(dm)) == 1
     assert len(stage.model.requests) == 1
+
+
+async def test_where_no_dms_are_answered_a_member_is_told_nothing_of_servers(stage: Stage) -> None:
+    dm = stage.alice.dm(stage.bot)
+    async with stage.running(dms=DMPolicy.NOBODY):
+        await stage.alice.says("hi", in_=dm)
+        await stage.says(dm, STRANGER)
+    assert stage.model.requests == []
 
 
 async def test_a_long_answer_arrives_whole(stage: Stage) -> None:
@@ -231,6 +240,16 @@ async def test_who_writes_too_fast_is_told_once(stage: Stage) -> None:
     told = [text for text in stage.said(stage.desk) if "faster" in text]
     assert len(told) == 1
     assert len(stage.model.requests) == 2
+
+
+async def test_what_says_nothing_counts_as_well(stage: Stage) -> None:
+    stage.model.says("Hello bob.")
+    async with stage.running(turns_per_minute=1):
+        for _ in range(3):
+            await stage.alice.says(stage.bot.mention, in_=stage.desk)
+        await stage.bob.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "Hello bob.")
+    assert stage.said(stage.desk) == [EMPTY, TOO_FAST, "Hello bob."]
 
 
 async def test_a_file_is_kept_and_given_to_the_model(stage: Stage) -> None:

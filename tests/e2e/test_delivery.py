@@ -125,16 +125,19 @@ async def test_a_permission_lost_in_the_middle_is_told_and_the_rest_comes_later(
     assert whole(stage) == LONG.replace("\n", "") + "Now?"
 
 
-async def test_a_locked_thread_is_told_in_its_channel_once(stage: Stage) -> None:
+@pytest.mark.parametrize(("archived", "why"), [(False, "locked"), (True, "archived")])
+async def test_a_locked_thread_is_told_in_its_channel_once(
+    stage: Stage, archived: bool, why: str
+) -> None:
     gate = stage.model.pauses("", "Lost.")
     async with stage.running():
         opening = await stage.alice.says(f"{stage.bot.mention} hello", in_=stage.general)
         thread = await stage.thread_on(opening)
         await gate.reached.wait()
-        thread.lock(archived=True)
+        thread.lock(archived=archived)
         gate.release()
         told = await stage.says(stage.general, f"I cannot answer in {thread.mention}")
-    assert "locked" in told.content
+    assert f"this thread is {why}" in told.content
     assert stage.said(thread) == []
     assert len(stage.said(stage.general)) == 1
 

@@ -1,33 +1,16 @@
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.visible import hides
 from bot.frontend.text import (
     code,
-    hides,
     one_line,
     plain,
     readable,
     speaker_name,
     thread_name,
-    visible_json,
 )
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=10,
-)
-
-
-@given(json_values)
-def test_visible_arguments_are_exactly_the_value_and_hide_nothing(value: object) -> None:
-    text = visible_json(value)
-    assert json.loads(text) == value
-    assert "`" not in text
-    assert not any(hides(char) for char in text if char != "\n")
 
 
 @given(st.text())

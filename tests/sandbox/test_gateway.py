@@ -1,5 +1,6 @@
 """The gateway, spoken to directly."""
 
+import time
 import zlib
 from typing import Any
 
@@ -7,12 +8,15 @@ import aiohttp
 import pytest
 
 from bot.sandbox import Intents, Sandbox
+from bot.sandbox.gateway import ACK_AFTER
 from tests.sandbox.clients import Home, Line
 
 
-async def test_a_heartbeat_is_answered(line: Line) -> None:
+async def test_a_heartbeat_is_answered_but_not_faster_than_over_a_network(line: Line) -> None:
+    said = time.monotonic()
     await line.says(1, None)
     assert (await line.hears())["op"] == 11
+    assert time.monotonic() - said >= ACK_AFTER
 
 
 async def test_ready_names_where_to_resume(home: Home, sandbox: Sandbox, line: Line) -> None:

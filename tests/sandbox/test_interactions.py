@@ -202,7 +202,7 @@ async def test_a_modal_is_kept(home: Home, sandbox: Sandbox) -> None:
 
     _, answer = await clicked(home, handler)
     assert answer.modal is not None
-    assert answer.modal["title"] == "Why?"
+    assert answer.modal.title == "Why?"
 
 
 async def test_an_answer_comes_once(home: Home, sandbox: Sandbox) -> None:

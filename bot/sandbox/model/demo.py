@@ -125,8 +125,12 @@ def _summary(talk: Conversation, _match: re.Match[str]) -> str:
 
 
 def _name(talk: Conversation, _match: re.Match[str]) -> str:
-    called = talk.speaker.called
-    return f"You are {called}." if called else "You have not told me your name yet."
+    speaker = talk.speaker
+    if speaker.name:
+        return f"You are {speaker.name}."
+    if speaker.shown_as:
+        return f"You have not told me your name. Discord calls you {speaker.shown_as}."
+    return "You have not told me your name yet."
 
 
 def _fact(talk: Conversation, match: re.Match[str]) -> str:

@@ -1,161 +1,242 @@
-"use strict";
+// The page: joins its parts, and keeps what all of them need to know.
 
-// Everything people and bots write is put into text nodes, so that none of it becomes markup.
+import { announce, byId } from "./dom.js";
+import { act, here, listen } from "./link.js";
+import { Composer } from "./composer.js";
+import { chosen, modal, named, sure } from "./dialogs.js";
+import { editor } from "./editor.js";
+import { localLine } from "./message.js";
+import { Messages, arrows } from "./messages.js";
+import { Panel } from "./panel.js";
+import { Sidebar } from "./sidebar.js";
+import { startTheme } from "./theme.js";
+import { keepRelativeTimes } from "./time.js";
+import { Toolbar } from "./toolbar.js";
+import { Typing } from "./typing.js";
+import { Welcome } from "./welcome.js";
+import { sent } from "./writing.js";
 
-const token = new URLSearchParams(location.search).get("token") || "";
-const byId = (id) => document.getElementById(id);
-const state = { who: "", place: "", source: null };
+const FAILED = "This interaction failed: the application did not respond in time.";
+const WAITING = 20000; // milliseconds that a suggestion waits for the bot to come back
+const FOLLOWING = 10000; // milliseconds in which a thread on one's message is followed
 
-function make(tag, properties, ...children) {
-  const element = Object.assign(document.createElement(tag), properties || {});
-  element.append(...children.filter((child) => child !== null && child !== ""));
-  return element;
-}
+const none = { users: {}, roles: {}, places: {} };
 
-async function send(action, body) {
-  byId("notice").textContent = "";
-  const response = await fetch("page/" + action, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-Sandbox-Token": token },
-    body: JSON.stringify({ as: state.who, place: state.place, ...body }),
+// What messages, the message box and dialogs ask of the page.
+const page = {
+  state: null,
+  get you() { return this.state?.you ?? ""; },
+  get names() { return this.state?.names ?? none; },
+  get may() { return this.state?.here?.may ?? {}; },
+  get commands() { return this.state?.here?.commands ?? []; },
+  get isChannel() { return Boolean(this.state?.here) && !this.state.here.parent && !this.isDirect; },
+  get isDirect() { return this.state.directs.some((each) => each.id === here.place); },
+  go,
+  show: (id) => messages.show(id),
+  acts: async (action, message, body) => taken(await act(action, { message: message.id, ...body })),
+  does: async (action, message, body) => composer.tell((await act(action, { message: message.id, ...body })).error ?? ""),
+  dismiss: (message) => messages.dismiss(message.id),
+  run,
+  answered,
+  suggested,
+};
+
+const messages = new Messages(page);
+const composer = new Composer(page, editLast);
+const typing = new Typing();
+const panel = new Panel(page);
+const welcome = new Welcome(page);
+const sidebar = new Sidebar({ go, become, message: openDirect });
+new Toolbar(page, { reply: (message) => composer.replying(message), edit, forward, thread: openThread, remove });
+
+function connect() {
+  listen({
+    state: showState,
+    messages: (list) => messages.all(list),
+    message: (each) => {
+      messages.upsert(each);
+      follow(each);
+    },
+    gone: ({ id }) => messages.remove(id),
+    lost: () => byId("lost").hidden = false,
+    found: () => byId("lost").hidden = true,
   });
-  if (response.status === 403) {
-    byId("notice").textContent = await response.text();
-    return {};
-  }
-  const answer = await response.json();
-  if (answer.error) byId("notice").textContent = answer.error;
-  if (answer.failed) byId("notice").textContent = "This interaction failed";
-  return answer;
 }
 
-function listen() {
-  if (state.source) state.source.close();
-  const query = new URLSearchParams({ as: state.who, place: state.place });
-  state.source = new EventSource("page/live?" + query);
-  state.source.onmessage = (event) => show(JSON.parse(event.data));
+function showState(state) {
+  const first = page.state === null;
+  page.state = state;
+  here.you = state.you;
+  if (first) panel.breakages(state.breakages);
+  if (!state.here) {
+    const somewhere = state.guilds[0]?.channels[0] ?? state.directs[0];
+    if (somewhere && somewhere.id !== here.place) go(somewhere.id);
+    else sidebar.show(state, "");
+    return;
+  }
+  sidebar.show(state, here.place);
+  showHead(state);
+  typing.show(state.here.typing);
+  welcome.notice(state.notice);
+  welcome.suggestions(state);
+}
+
+function showHead({ here: place, names, directs }) {
+  const direct = directs.find((each) => each.id === place.id);
+  const name = direct ? `@${direct.name}` : (place.parent ? "" : "#") + names.places[place.id];
+  byId("title").textContent = name;
+  byId("topic").textContent = place.topic ?? (place.parent ? `in #${names.places[place.parent]}` : "");
+  byId("beginning-name").textContent = name;
+  const kind = place.parent ? `A thread in #${names.places[place.parent]}.` : `This is the beginning of ${name}.`;
+  byId("beginning-text").textContent = place.topic ?? kind;
+  byId("messages").setAttribute("aria-label", `Messages in ${name}`);
+  document.title = `${name} · Sandbox`;
+  composer.placed(name, place.may);
 }
 
 function go(place) {
-  state.place = place;
-  listen();
+  byId("side").classList.remove("open");
+  if (place === here.place && page.state?.here) return;
+  here.place = place;
+  history.replaceState(null, "", `#${place}`);
+  restart();
 }
 
-function show(seen) {
-  showPeople(seen.people);
-  showPlaces(seen.places);
-  showInside(seen.inside || { messages: [], typing: [], commands: [] });
+function become(person) {
+  here.you = person;
+  sessionStorage.setItem("sandbox-you", person);
+  restart();
 }
 
-function showPeople(people) {
-  const who = byId("who");
-  if (who.options.length !== people.length) {
-    who.replaceChildren(...people.map((each) => make("option", { value: each.id }, each.name)));
-    who.value = state.who || people[0].id;
-    state.who = who.value;
-  }
+function restart() {
+  messages.clear();
+  typing.show([]);
+  composer.clear();
+  connect();
 }
 
-function showPlaces(places) {
-  const items = places.map((each) => {
-    const button = make("button", { type: "button" }, (each.kind ? "" : "# ") + each.name);
-    button.onclick = () => go(each.id);
-    if (each.id === state.place) button.setAttribute("aria-current", "true");
-    return make("li", { className: each.parent ? "thread" : "" }, button);
-  });
-  byId("places").replaceChildren(...items);
-  const here = places.find((each) => each.id === state.place);
-  byId("title").textContent = here ? here.name : "Sandbox";
-  if (!here && places.length) go(places[0].id);
-}
-
-function showInside(inside) {
-  const list = byId("messages");
-  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
-  list.replaceChildren(...inside.messages.map(showMessage));
-  if (atEnd) list.scrollTop = list.scrollHeight;
-  byId("typing").textContent = inside.typing.length ? inside.typing.join(", ") + " is typing…" : "";
-  byId("commands").replaceChildren(...inside.commands.map(showCommand));
-}
-
-function showCommand(command) {
-  const options = (command.options || []).map((each) => " " + each.name + ":").join("");
-  return make("li", {}, make("code", {}, "/" + command.name + options), " " + command.description);
-}
-
-function showMessage(message) {
-  const notes = [new Date(message.at).toLocaleTimeString()];
-  if (message.author.bot) notes.push("bot");
-  if (message.edited) notes.push("edited");
-  if (message.ephemeral) notes.push("only you see this");
-  const content = message.loading ? "is thinking…" : message.content;
-  return make(
-    "li",
-    { className: message.ephemeral ? "ephemeral" : "" },
-    message.reply_to ? make("p", { className: "reply" }, "↪ " + message.reply_to) : null,
-    make("strong", {}, message.author.name),
-    make("small", {}, " " + notes.join(" · ")),
-    make("p", { className: "content" }, content),
-    ...message.embeds.map(showEmbed),
-    ...message.files.map(showFile),
-    ...message.components.map((each) => showComponent(message, each)),
-    showThread(message),
-  );
-}
-
-function showEmbed(embed) {
-  return make("blockquote", {}, [embed.title, embed.description].filter(Boolean).join("\n"));
-}
-
-function showFile(file) {
-  return make("p", {}, make("a", { href: file.url, download: file.filename }, file.filename));
-}
-
-function showThread(message) {
-  if (!message.thread) return null;
-  const button = make("button", { type: "button" }, "Open the thread");
-  button.onclick = () => go(message.thread);
-  return button;
-}
-
-function showComponent(message, component) {
-  if (component.type === 2) return showButton(message, component);
-  if (component.type === 10) return make("p", { className: "content" }, component.content);
-  const inner = [...(component.components || []), component.accessory].filter(Boolean);
-  return make("div", { className: "row" }, ...inner.map((each) => showComponent(message, each)));
-}
-
-function showButton(message, component) {
-  const name = component.label || component.custom_id;
-  if (component.url) return make("a", { href: component.url, rel: "noreferrer" }, name);
-  const button = make("button", { type: "button", disabled: Boolean(component.disabled) }, name);
-  button.onclick = () => send("clicks", { message: message.id, button: component.custom_id });
-  return button;
-}
-
-byId("who").onchange = (event) => {
-  state.who = event.target.value;
-  listen();
-};
-
-byId("dm").onclick = async () => {
-  const answer = await send("opens", {});
+async function openDirect(bot) {
+  const answer = await act("opens", { bot: bot.id });
   if (answer.place) go(answer.place);
-};
+}
 
-byId("form").onsubmit = async (event) => {
-  event.preventDefault();
-  const text = byId("text").value;
-  if (!text.trim()) return;
-  byId("text").value = "";
-  await send("says", { text });
-};
+// An answer to a click or a form: what it opens, it opens here.
+function taken(answer) {
+  if (answer.modal) modal(answer.modal, page);
+  return answer;
+}
 
-byId("text").onkeydown = (event) => {
-  if (event.key === "Enter" && !event.shiftKey) {
-    event.preventDefault();
-    byId("form").requestSubmit();
+async function run(command, options, files) {
+  const line = localLine(`Sending /${command.name}…`);
+  messages.local(line);
+  const answer = await act("runs", { name: command.name, options }, files);
+  line.remove();
+  if (answer.error) return answer.error;
+  answered(`/${command.name}`, answer);
+  return "";
+}
+
+function answered(command, answer) {
+  if (answer.failed) {
+    messages.local(localLine(`${command} — ${FAILED}`, { failed: true }));
+    announce(FAILED);
   }
-};
+  taken(answer);
+}
 
-listen();
+// -- what is done to messages -----------------------------------------------------------------
+
+function edit(view) {
+  const done = () => {
+    view.setEditing(null);
+    byId("text").focus();
+  };
+  const box = editor(view, page, done);
+  view.setEditing(box);
+  const text = box.querySelector("textarea");
+  text.focus();
+  text.style.height = `${text.scrollHeight}px`;
+}
+
+function editLast() {
+  const own = [...messages.views.values()].reverse().find((each) => each.message.author.id === page.you && !each.message.system);
+  if (own) edit(own);
+}
+
+async function remove(message) {
+  const text = `“${(message.content ?? "This message").slice(0, 120)}” will be gone for everyone.`;
+  if (await sure("Delete this message?", text, "Delete")) page.does("deletes", message, {});
+}
+
+async function forward(message) {
+  const { guilds, directs } = page.state;
+  const places = guilds.flatMap((guild) => guild.channels.flatMap((each) => [each, ...each.threads]));
+  const choices = [...places.map((each) => ({ label: `#${each.name}`, value: each.id })),
+    ...directs.map((each) => ({ label: `@${each.name}`, value: each.id }))];
+  const to = await chosen("Forward to", choices);
+  await page.does("forwards", message, { to });
+  if (to !== here.place) announce("Forwarded");
+}
+
+async function openThread(message) {
+  const name = await named("Create thread", "Thread name", (message.content ?? "").slice(0, 40) || "New thread");
+  const answer = await act("opens", { message: message.id, name });
+  if (answer.error) composer.tell(answer.error);
+  else go(answer.place);
+}
+
+// -- what a first visitor tries ---------------------------------------------------------------
+
+let followed = null;
+
+async function suggested(name, bot, says) {
+  if (name === "restart") {
+    const broken = await act("breaks", { name: "restart" });
+    if (broken.error) {
+      composer.tell(broken.error);
+      return;
+    }
+    await online(bot);
+  }
+  const mention = page.isChannel ? `<@${bot.id}> ` : "";
+  const answer = await act("says", { text: mention + sent(says, page.names) });
+  if (answer.error) composer.tell(answer.error);
+  followed = { id: answer.message, until: Date.now() + FOLLOWING };
+  const view = messages.views.get(answer.message);
+  if (view) follow(view.message);
+}
+
+// Where the bot opens a thread on what was suggested, the conversation goes on in there.
+function follow(message) {
+  if (followed?.id !== message.id || !message.thread || Date.now() > followed.until) return;
+  followed = null;
+  go(message.thread.id);
+}
+
+function online(bot) {
+  const is = () => page.state.bots.some((each) => each.id === bot.id && each.online);
+  return new Promise((resolve) => {
+    const until = Date.now() + WAITING;
+    const look = () => (is() || Date.now() > until ? resolve() : setTimeout(look, 100));
+    setTimeout(look, 300);
+  });
+}
+
+byId("messages").addEventListener("keydown", (event) => arrows(event, byId("messages")));
+byId("messages").addEventListener("focusin", (event) => messages.reachable(event.target.closest("li.message")?.view));
+byId("menu").addEventListener("click", () => {
+  byId("side").classList.toggle("open");
+  byId("side").querySelector("button")?.focus();
+});
+byId("side").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") byId("side").classList.remove("open");
+});
+byId("curtain").addEventListener("click", () => byId("side").classList.remove("open"));
+window.addEventListener("hashchange", () => {
+  const place = location.hash.slice(1);
+  if (/^\d+$/.test(place)) go(place);
+});
+startTheme();
+keepRelativeTimes();
+byId("reading").hidden = Boolean(here.token);
+connect();

@@ -72,7 +72,8 @@ def _served(
         started = time.perf_counter()
         response, status = await _response(world, request, handler)
         seconds = time.perf_counter() - started
-        world.requests.append(LoggedRequest(request.method, request.path, status, seconds))
+        limits = {key: value for key, value in response.headers.items() if key in gate.LIMITS}
+        world.requests.append(LoggedRequest(request.method, request.path, status, seconds, limits))
         world.pulse.beat()
         return response
 

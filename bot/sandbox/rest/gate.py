@@ -26,6 +26,8 @@ RESOURCES = ("channel", "guild", "application", "token")
 # discord.py takes a 429 without it for Cloudflare's.
 VIA = {"Via": "1.1 google"}
 PAGE = "<!DOCTYPE html><title>{reason}</title><h1>{status} {reason}</h1><p>cloudflare"
+# The headers that tell how much is left, and how long to wait.
+LIMITS = {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset-After", "Retry-After"}
 CUT = 0  # the status of a request that got no answer
 Answered = Callable[[], Awaitable[web.Response]]
 

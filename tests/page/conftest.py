@@ -1,0 +1,112 @@
+"""A visitor in a real browser, and a bot to talk to.
+
+One browser serves all tests of a process, so they and their fixtures share one event loop.
+"""
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+import yarl
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+from playwright.async_api import Browser, Page, async_playwright
+
+from bot.sandbox import Sandbox, serve
+from tests.page.talker import Talker
+from tests.page.visitor import FLAGS, Visitor
+from tests.sandbox.clients import Home, make_home, running
+
+CHROMIUM = shutil.which("chromium")
+
+
+@asynccontextmanager
+async def browsing() -> AsyncIterator[Browser]:
+    """Run Chromium while the block lasts; without one the test is skipped, but not in CI."""
+    if CHROMIUM is None:
+        if os.environ.get("CI"):  # noqa: TID251 - the test run's own setting, not the bot's
+            pytest.fail("CI is set and there is no chromium: apt-get install chromium")
+        pytest.skip("there is no chromium here: apt-get install chromium")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    async with browsing() as browser:
+        yield browser
+
+
+@pytest.fixture(name="home")
+def _home() -> Home:
+    home = make_home()
+    home.guild.channel("announcements", topic="What everybody should know")
+    home.guild.grant(home.bot, "MANAGE_MESSAGES")
+    return home
+
+
+@pytest.fixture
+def restarts() -> list[str]:
+    """How often the page asked for a restart."""
+    return []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def sandbox(
+    home: Home, restarts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Sandbox]:
+    async def restart() -> None:
+        restarts.append("restarted")
+
+    notice = "The answers are **scripted**. For a real model set `OPENAI_API_KEY` in `.env`."
+    async with serve(home.world, notice=notice, restart=restart) as running:
+        monkeypatch.setattr(Route, "BASE", running.api_base)
+        monkeypatch.setattr(DiscordWebSocket, "DEFAULT_GATEWAY", yarl.URL(running.gateway_url))
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def talker(home: Home, sandbox: Sandbox) -> AsyncIterator[Talker]:
+    talker = Talker()
+    async with running(talker, home.bot):
+        await talker.synced.wait()
+        yield talker
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitor(browser: Browser, sandbox: Sandbox, home: Home) -> AsyncIterator[Visitor]:
+    async with opened(browser, sandbox) as page:
+        yield Visitor(page, home)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def phone(browser: Browser, sandbox: Sandbox, home: Home) -> AsyncIterator[Visitor]:
+    async with opened(browser, sandbox, width=390, height=844) as page:
+        yield Visitor(page, home)
+
+
+@asynccontextmanager
+async def opened(
+    browser: Browser, sandbox: Sandbox, *, width: int = 1280, height: int = 800, place: str = ""
+) -> AsyncIterator[Page]:
+    """Open the page; whatever goes wrong in its scripts fails the test."""
+    context = await browser.new_context(viewport={"width": width, "height": height}, locale="en-GB")
+    page = await context.new_page()
+    page.set_default_timeout(10_000)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    await page.goto(f"{sandbox.page_url}#{place}")
+    await page.locator("#title:not(:empty)", has_text="#").wait_for()
+    yield page
+    await context.close()
+    # A refusal, or that nobody answers: the page tells both.
+    expected = ("status of 400", "ERR_INTERNET_DISCONNECTED")
+    assert [each for each in wrong if not any(one in each for one in expected)] == []
