@@ -205,14 +205,16 @@ async def test_nobody_reading_what_it_logs_does_not_keep_it_alive(
     home: Setup, tmp_path: Path
 ) -> None:
     text = TOOL.format(function=BLOCKS) + (
-        "import logging, os, threading\n"
+        "import logging, pathlib, threading\n"
         "def clog():\n"
+        "    while not pathlib.Path('clog').exists(): time.sleep(0.1)\n"
         "    while True: logging.getLogger('bot').error('x' * 10_000)\n"
-        "threading.Timer(3.0, lambda: threading.Thread(target=clog, daemon=True).start()).start()\n"
+        "threading.Thread(target=clog, daemon=True).start()\n"
     )
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="0") as process:
         await home.sandbox.connected(home.bot, PATIENCE)
-        await asyncio.sleep(4.0)
+        (tmp_path / "clog").touch()
+        await asyncio.sleep(1.0)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(40.0):
             while process.returncode is None:  # noqa: ASYNC110 - `wait` waits for its output too
