@@ -50,7 +50,7 @@ async def test_what_a_killed_bot_had_begun_is_answered_after_its_restart(stage: 
     async with stage.running():
         await stage.alice.says("two and two?", in_=stage.desk)
         preview = await stage.desk.next_message_from(stage.bot)
-        assert preview.content == "Let me"
+        assert preview.content == "Let me …"
     async with stage.running():
         await preview.until(lambda message: message.content == "Let me see. Four.")
         await preview.until(lambda message: not message.buttons)
