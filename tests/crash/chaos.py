@@ -123,9 +123,16 @@ class _Storm:
         self._damage.calls += len(tools)
         if "burn" in tools:
             line = f"{asked.token}.{tools.index('burn')}"
-            await self._patiently(scene.decides("Approve" if yes else "Deny", line))
+            await self._decides(scene, "Approve" if yes else "Deny", line)
         await self._patiently(until(lambda: scene.is_answered(asked), "", LONGEST, step=0.3))
         self._damage.slowest = max(self._damage.slowest, time.monotonic() - begun)
+
+    async def _decides(self, scene: Scene, label: str, line: str) -> None:
+        """Decide about a call, however long the bot takes to ask."""
+        while time.monotonic() < self._end + SETTLING:
+            with suppress(TimeoutError):
+                await scene.decides(label, line)
+                return
 
     async def _patiently(self, waiting: Awaitable[object]) -> None:
         """Wait for something; what never comes, the judge sees."""
