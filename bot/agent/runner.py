@@ -99,7 +99,7 @@ class Runner:
             except asyncio.CancelledError:
                 await self._left(live, mine)
                 raise
-            if not recorded:
+            except DuplicateMessageError:
                 yield DoneEvent(session_id=session_id, status=RunStatus.DUPLICATE)
                 return
             async with aclosing(self._mine(outcome, live, recorded)) as events:
@@ -236,31 +236,35 @@ class Runner:
             task.add_done_callback(self._tasks.discard)
 
     async def _answer_rest(self, live: LiveSession) -> None:
-        try:
-            told = live.session.last_seq
-            async with aclosing(self._drive(Outcome(), live, None, told, False)) as events:
-                async for _ in events:
-                    pass
-        except StorageError as exc:
-            failure_of(exc, session_id=live.session_id)
+        rest = self._drive(Outcome(), live, None, live.session.last_seq, False)
+        async with aclosing(told_failures(Outcome(), live.session_id, rest)) as events:
+            async for _ in events:
+                pass
 
     async def end(self) -> None:
-        """End what nobody reads."""
+        """End what nobody reads, and leave its turns open for the next start."""
+        suspended, self.suspended = self.suspended, True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.suspended = suspended
 
     async def _record_new(
         self, live: LiveSession, messages: Sequence[UserMessageEvent]
     ) -> Sequence[RecordedEvent]:
-        """Record those of the messages that are not known; return none if all are."""
-        while messages:
+        """Record those of the messages that are not known.
+
+        Raises:
+            DuplicateMessageError: if all of them are.
+        """
+        while True:
             try:
                 return await live.record(partial(self._unless_known, messages=messages))
             except DuplicateMessageError as exc:
                 known = exc.source_id
                 messages = [message for message in messages if message.source_id != known]
-        return ()
+                if not messages:
+                    raise
 
     def _unless_known(
         self, session: Session, messages: Sequence[UserMessageEvent]

@@ -216,8 +216,6 @@ class Session:
 
     def adopt(self, stored: Session) -> None:
         """Become what a store holds, in place; of the state, keep what was changed here since."""
-        if stored is self:
-            return
         self._state.rebase(self._stored_state, stored.state)
         self._stored_state = stored._stored_state
         self.user_id, self.created_at = stored.user_id, stored.created_at

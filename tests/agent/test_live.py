@@ -395,6 +395,8 @@ async def test_a_value_that_is_no_json_for_a_moment_keeps_nobody_from_being_hear
     await live.record(lambda s: says("first"))
     live.session.state["list"].append({1, 2})
     live.session.state["fine"] = 2
+    live.session.state["new"] = []
+    live.session.state["new"].append({3})
     await live.record(lambda s: says("second"))
     stored = await manager.get("s")
     assert stored is not None

@@ -352,3 +352,20 @@ async def test_who_goes_on_after_a_wait_takes_the_lease_again(
     await decision.aclose()
     outputs = [m["content"] for m in model.requests[-1]["messages"] if m["role"] == "tool"]
     assert outputs == ["paid 1", "paid 2"]
+
+
+async def test_what_was_left_to_a_process_that_closes_is_answered_by_the_next(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    agent = make_agent()
+    first = model.pauses("", "first")
+    second = model.pauses("", "never")
+    mine = await begun(agent.run("one", session_id="s"))
+    await first.reached.wait()
+    await make_other().run("two", session_id="s")
+    first.release()
+    await mine
+    await second.reached.wait()
+    await agent.close()
+    model.says("second")
+    assert (await make_other().resume("s")).output == "second"

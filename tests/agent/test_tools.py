@@ -390,13 +390,19 @@ async def test_a_result_that_is_not_json_is_told(
     assert "not JSON" in result.output
 
 
-async def test_results_of_other_kinds_are_told_as_json(
-    make_agent: MakeAgent, model: ScriptedModel
-) -> None:
-    def when() -> dict[str, Any]:
-        return {"at": datetime(2026, 1, 1, tzinfo=UTC), "note": None}
+def when() -> dict[str, Any]:
+    return {"at": datetime(2026, 1, 1, tzinfo=UTC), "note": None}
 
-    result = await result_of(make_agent, model, when, {})
+
+async def when_asynchronous() -> dict[str, Any]:
+    return when()
+
+
+@pytest.mark.parametrize("function", [when, when_asynchronous])
+async def test_results_of_other_kinds_are_told_as_json(
+    make_agent: MakeAgent, model: ScriptedModel, function: Callable[[], Any]
+) -> None:
+    result = await result_of(make_agent, model, function, {})
     assert result.output == '{"at": "2026-01-01T00:00:00Z", "note": null}'
 
 
