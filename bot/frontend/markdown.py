@@ -7,6 +7,7 @@ of the lines before it, and a link, a style or a code span can close behind the 
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from bot.frontend.rendering.fill import Filled, fill
@@ -18,6 +19,7 @@ __all__ = ["LIMIT", "MAX_PARTS", "Part", "Piece", "Rendered", "Stream", "render"
 LIMIT = 2000  # code points of one message
 MAX_PARTS = 5
 FARTHEST = 4  # messages: where what ends a style or a link is no longer looked for
+_MARK = re.compile(r"[ \t>]*(?:-+|=+)[ \t]*\Z")
 NOTE = "\n-# The whole answer is in the attached file."
 
 
@@ -67,7 +69,7 @@ class Stream:
 
     def preview(self) -> list[str]:
         """Return the messages so far; the last one says that more comes."""
-        parts, over = self._look()
+        parts, over = self._look(finished=False)
         messages = [part.text for part in parts]
         if messages and not over:
             messages[-1] = unfinished(messages[-1], self._limit)
@@ -75,20 +77,23 @@ class Stream:
 
     def rendered(self) -> Rendered:
         """Return the text so far as messages, as if it were finished."""
-        parts, over = self._look()
+        parts, over = self._look(finished=True)
         return Rendered(tuple(parts), "".join(self._chunks) if over else None)
 
-    def _look(self) -> tuple[list[Part], bool]:
+    def _look(self, *, finished: bool) -> tuple[list[Part], bool]:
         """Return the parts, and whether the text has more than they show."""
         if self._over:
             return self._done, True
         self._tail = self._tail[self._place.at :] + "".join(self._chunks[self._seen :])
         self._place, self._seen = self._place._replace(at=0), len(self._chunks)
         parts, place, over = list(self._done), self._place, False
-        while place.at < len(self._tail) and not over:
+        text = self._tail if finished else _without_mark(self._tail)
+        settled = True
+        while place.at < len(text) and not over:
             last = len(parts) + 1 == self._max
-            part, after, settled = _next(self._tail, place, self._limit, last=last)
-            over = last and after.at < len(self._tail) and part is not None
+            part, after, sure = _next(text, place, self._limit, last=last)
+            settled = settled and sure
+            over = last and after.at < len(text) and part is not None
             if part is not None:
                 parts.append(part)
             place = after
@@ -114,11 +119,18 @@ def _fill(text: str, place: _Place, limit: int) -> tuple[Filled, bool]:
     """Fill a part from no more of the text than it takes, and tell whether that is settled."""
     size = limit + limit // 8
     while True:
-        filled = fill(text[place.at : place.at + size], place.carry, limit)
         seen_all = place.at + size >= len(text)
+        stretch = text[place.at : place.at + size]
+        filled = fill(stretch if seen_all else _without_mark(stretch), place.carry, limit)
         if seen_all or not (filled.whole or (filled.torn and size < FARTHEST * limit)):
             return filled, not seen_all
         size *= 2
+
+
+def _without_mark(text: str) -> str:
+    """Return a text without a beginning of a line that could yet be a list, or underline one."""
+    found = _MARK.match(text, text.rfind("\n") + 1)
+    return text[: found.start()] if found and found.start() else text
 
 
 def _with(parts: list[Part], dropped: tuple[Piece, ...]) -> list[Part]:

@@ -45,7 +45,7 @@ def _rule(document: Document, leaf: Leaf) -> Block:
 def _math(document: Document, leaf: Leaf) -> Block:
     start = document.text_start(leaf)
     prefix = document.prefix(leaf.first, start)
-    lines = ["```tex", *leaf.tokens[0].content.splitlines(), "```"]
+    lines = ["```tex", *leaf.tokens[0].content.rstrip("\n").split("\n"), "```"]
     shown = f"\n{prefix}".join(lines)
     if len(shown) > document.limit // 2 or "```" in leaf.tokens[0].content:
         return Block(document, leaf.first, leaf.last, leaf.rank)

@@ -42,7 +42,7 @@ def fill(text: str, carry: str, limit: int) -> Filled:
     size = 0
     for unit in _units(document):
         units.append(unit)
-        if size + _alone(unit) > limit:
+        if _goes_over(unit, limit - size):
             return _cut(document, units, size)
         size += unit.size
     is_open = bool(units) and units[-1].block.is_open_after(units[-1])
@@ -68,10 +68,12 @@ def _hidden(unit: Unit) -> Unit:
     return Unit(unit.start, unit.end, 0, Rank.NOT, unit.block, (change,))
 
 
-def _alone(unit: Unit) -> int:
-    """Return what a unit needs at the end of a part: no line end, or one and a closing fence."""
-    bare = unit.size - (unit.block.document.src[unit.end - 1] == "\n")
-    return bare + (1 + len(unit.block.closing) if unit.block.is_open_after(unit) else 0)
+def _goes_over(unit: Unit, room: int) -> bool:
+    """Whether a part cannot end with a unit: without its line end, or with one and a fence."""
+    source = unit.block.document.src[unit.start : unit.end]
+    if unit.block.is_open_after(unit):
+        return unit.size + (not source.endswith("\n")) + len(unit.block.closing) > room
+    return not source.isspace() and unit.size - source.endswith("\n") > room
 
 
 def _cut(document: Document, units: list[Unit], size: int) -> Filled:
@@ -96,12 +98,14 @@ def _between(document: Document, units: list[Unit], free: int, slack: int) -> Se
     for number in range(len(units) - 1, 0, -1):
         if free > slack or rank == Rank.PARAGRAPH or not size:
             break
-        if units[number].rank > rank:
-            seam = units[number].block.before(units[number])
-            if seam is not None and size + len(seam.closing) <= document.limit + 1:
-                best, rank = _behind_gap(seam, units[number - 1]), units[number].rank
-        free += units[number - 1].lines
-        size -= units[number - 1].size
+        unit, before = units[number], units[number - 1]
+        if unit.rank > rank:
+            seam = unit.block.before(unit)
+            kept = size - before.size if before.block.blank else size
+            if seam is not None and kept + len(seam.closing) <= document.limit + 1:
+                best, rank = _behind_gap(seam, before), unit.rank
+        free += before.lines
+        size -= before.size
     return best
 
 

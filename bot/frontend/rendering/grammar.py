@@ -130,11 +130,15 @@ def _pairs(spans: list[Span], delimiters: list[Delimiter], text: str) -> list[Pa
 
 def open_markers(found: Scan, text: str) -> list[str]:
     """Return the markers that nothing closes, in order."""
-    ends = {pair.start for pair in found.pairs} | {pair.end for pair in found.pairs}
+    closed: set[int] = set()
+    for start, end, marker in found.pairs:
+        closed.update(range(start, start + len(marker)), range(end - len(marker), end))
     return [
         text[span.start : span.end]
         for span in found.spans
-        if span.rule in _MARKERS and not ends.intersection(range(span.start, span.end + 1))
+        if span.rule in _MARKERS
+        and not is_code(span)
+        and not closed.issuperset(range(span.start, span.end))
     ]
 
 

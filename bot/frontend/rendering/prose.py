@@ -74,13 +74,13 @@ class ProseBlock(Block):
         """Return a cut where no good one is: between any two characters that may be parted."""
         begin = self._text_start(unit)
         for _ in range(_TRIES):
+            if end <= begin:
+                break
             place = whole_clusters(self.document.src, begin, end)
             seam = self._seam(place, unit)
             if seam is not None and reach(unit, room - len(seam.closing)) >= place:
                 return seam
             end = max((a for a, b in self._atoms(unit) if a < place < b), default=place - 1)
-            if end <= begin:
-                break
         return None
 
     def torn(self, unit: Unit, room: int) -> Seam:

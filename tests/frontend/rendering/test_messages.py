@@ -118,6 +118,56 @@ def test_a_line_that_would_become_something_else_begins_no_message() -> None:
     assert not any(each.startswith("2. ") for each in split(text))
 
 
+def test_blank_lines_around_a_cut_are_not_shown() -> None:
+    for size in range(1980, 2001):
+        text = "x" * size + "\n" * 30 + f"> {WORDS}\n>\n" + f"> {WORDS * 60}"
+        assert all(each == each.strip() and len(each) <= 2000 for each in split(text))
+        assert undo(render(text).parts) == text
+
+
+def test_a_heading_is_not_left_alone_at_the_end() -> None:
+    messages = split(f"{WORDS * 45}\n\n## A heading\n\n{'x' * 400}\n")
+    assert messages[1].startswith("## A heading\n\nxxx")
+
+
+def test_a_style_that_ends_far_behind_the_cut_is_closed_and_reopened() -> None:
+    messages = split(f"**{'bold ' * 150}end** **{'bold ' * 900}end**")
+    assert all(each.startswith("**") and each.endswith("**") for each in messages)
+
+
+@pytest.mark.parametrize("size", range(1960, 2001, 4))
+@pytest.mark.parametrize("solid", ["***", "$$\nx = y\n$$", "| A |\n|---|\n| 1 |"])
+def test_what_changes_as_a_whole_is_in_one_message(size: int, solid: str) -> None:
+    text = f"{'x' * size}\n\n{solid}\n\nend"
+    assert any(shown(solid) in each for each in split(text))
+    assert undo(render(text).parts) == text
+
+
+@pytest.mark.parametrize("each", ["![a](https://x.y) ", "![](https://x.y)", "$x^2$ ", "<b>x</b>"])
+def test_what_changes_in_a_line_is_not_cut(each: str) -> None:
+    text = each * 700
+    messages = split(text)
+    assert "".join(messages).replace(" ", "") == (shown(each) * 700).replace(" ", "")
+    assert undo(render(text, max_parts=None).parts) == text
+
+
+def test_a_formula_too_long_for_a_message_stays_as_it_is() -> None:
+    text = "$$\n" + "x = y\n" * 400 + "$$"
+    assert "\n".join(split(text)) == text
+
+
+@pytest.mark.parametrize("size", range(1985, 2000))
+def test_no_message_ends_with_the_mark_of_a_list(size: int) -> None:
+    first, second = split(f"{'x' * size}\n- **{'long bold ' * 90}end**")
+    assert first == "x" * size
+    assert second.startswith("- **")
+
+
+@pytest.mark.parametrize("size", range(2240, 2256))
+def test_a_list_behind_a_long_paragraph_makes_no_heading_of_it(size: int) -> None:
+    assert split(f"{'word ' * 500}"[:size] + "\n- a\n- b")[0].startswith("word")
+
+
 def test_a_long_heading_stays_one() -> None:
     assert all(each.startswith("## Some") for each in split(f"## {WORDS * 60}"))
 

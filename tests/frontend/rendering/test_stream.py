@@ -34,6 +34,16 @@ def test_a_preview_is_balanced_and_says_that_more_comes(text: str, expected: str
     assert preview(text) == [expected]
 
 
+def test_a_list_that_begins_is_no_heading() -> None:
+    assert preview("text\n-") == ["text …"]
+    assert preview("text\n- a") == ["text\n- a …"]
+    stream = Stream()
+    stream.add("text\n-")
+    stream.preview()
+    stream.add("--\n")
+    assert stream.preview() == ["## text …"]
+
+
 def test_nothing_yet_is_no_message() -> None:
     assert Stream().preview() == []
     assert preview(" \n") == []
@@ -67,3 +77,18 @@ def test_a_stream_beyond_the_last_message_keeps_its_opening() -> None:
 def test_a_long_comment_in_between_shows_nothing() -> None:
     text = f"a\n\n<!-- {'x' * 9000} -->\n\nb\n\n<!-- {'y' * 9000} -->"
     assert render(text, max_parts=None).messages[0].startswith("a")
+
+
+def test_nothing_is_finished_before_what_is_open_in_front_of_it() -> None:
+    text = f"**{WORDS * 70}{'x' * 2500} {'y' * 2500}\n\n{WORDS * 70}\n\n{WORDS * 70}"
+    stream = Stream(max_parts=None)
+    for start in range(0, len(text), 500):
+        stream.add(text[start : start + 500])
+        stream.preview()
+    assert stream.rendered() == render(text, max_parts=None)
+
+
+def test_blank_lines_at_the_end_are_no_reason_for_a_file() -> None:
+    rendered = render("x" * LIMIT + "\n\n\n\n", max_parts=1)
+    assert rendered.attachment is None
+    assert rendered.messages == ["x" * LIMIT]
