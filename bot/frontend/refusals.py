@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -118,12 +119,27 @@ def lacking(client: discord.Client, channel_id: int) -> str:
 
 
 async def asked(request: Callable[[], Awaitable[T]], lacking: Callable[[], str] = lambda: "") -> T:
-    """Make a request of Discord.
+    """Make a request of Discord; one that was begun goes on when nobody waits for it any more.
+
+    discord.py holds all requests back while a global rate limit lasts, and for ever if the one
+    that has met it is cancelled meanwhile.
 
     Raises:
         DiscordError: the kind that says who can act.
     """
-    try:
+
+    async def made() -> T:
         return await request()
+
+    task = asyncio.create_task(made(), name="request of Discord")
+    task.add_done_callback(_seen)
+    try:
+        return await asyncio.shield(task)
     except (discord.DiscordException, aiohttp.ClientError, OSError) as exc:
         raise translated(exc, lacking=lacking()) from exc
+
+
+def _seen(task: asyncio.Task[T]) -> None:
+    """Take note of how a request ended, lest asyncio complains that nobody did."""
+    if not task.cancelled():
+        task.exception()
