@@ -1,8 +1,12 @@
 """The one renderer: model Markdown in, Discord messages out, for the preview and at the end.
 
-While a text grows at its end, all messages but the last stay as they are, with these exceptions,
-which Markdown forces on the message before the last: the next line can make a table or a heading
-of the lines before it, and a link, a style or a code span can close behind the cut.
+Each part is a list of pieces, and each piece has the source that it stands for: `undo` puts these
+together again. A text of which nothing shows has no parts.
+
+While a text grows at its end, all messages but the last stay as they are, except where Markdown
+lets what comes later change what came before the cut: a style, link or code span that is open at
+the cut is closed behind it (looked for up to four messages on), or the next line makes a heading
+or the header of a table of the line before it. What is further back than that never changes.
 """
 
 from __future__ import annotations
