@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from bot.frontend.markdown import Stream, split
+from bot.frontend.reasoning import Reasoning
 from bot.frontend.refusals import DiscordError
 from bot.frontend.shown import Button, Key, Purpose, Shown, stop_id
 from bot.frontend.tasks import Tasks
@@ -44,6 +45,7 @@ class Preview:
         self._write = write
         self._interval = interval
         self._text = Stream()
+        self._reasoning = Reasoning()
         self._note = ""
         self._written: list[Shown] = []
         self._news = asyncio.Event()
@@ -52,7 +54,10 @@ class Preview:
 
     def add(self, chunk: str) -> None:
         """Let the text grow."""
-        self._text.add(chunk)
+        text = self._reasoning.add(chunk)
+        if text is None:  # what was taken for the answer was reasoning
+            self._text, text = Stream(), self._reasoning.answer
+        self._text.add(text)
         self._news.set()
 
     def note(self, text: str) -> None:

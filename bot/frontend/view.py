@@ -19,6 +19,7 @@ from bot.events import (
 )
 from bot.frontend.card import card, person
 from bot.frontend.markdown import render
+from bot.frontend.reasoning import split_reasoning
 from bot.frontend.shown import File, Key, Purpose, Shown
 from bot.frontend.text import code, one_line
 
@@ -184,7 +185,8 @@ def _is_skip(event: RecordedEvent) -> bool:
 def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:
     subject = f"m{turn.calls}"
     final = not event.tool_calls and not event.interrupted
-    rendered = render(event.text)
+    answer, _ = split_reasoning(event.text)
+    rendered = render(answer)
     parts = rendered.messages or ([EMPTY_ANSWER] if final else [])
     whole = File("answer.md", rendered.attachment) if rendered.attachment else None
     for number, part in enumerate(parts):

@@ -172,6 +172,25 @@ async def test_a_long_answer_arrives_whole(stage: Stage) -> None:
     assert "".join(parts).replace("\n", "") == text.replace("\n", "")
 
 
+async def test_reasoning_that_a_model_leaks_is_kept_out_of_the_answer(stage: Stage) -> None:
+    gate = stage.model.pauses("<think>two and two, hmm", "</think>\n\nFour.")
+    async with stage.running():
+        await stage.alice.says("two and two?", in_=stage.desk)
+        await gate.reached.wait()
+        gate.release()
+        answer = await stage.desk.next_message_from(stage.bot)
+        await answer.until(lambda message: message.content == "Four.")
+    assert not any("hmm" in text for _, text in answer.edits)
+
+
+async def test_a_table_is_shown_as_discord_can_show_it(stage: Stage) -> None:
+    stage.model.says("| a | b |\n|---|---|\n| 1 | 2 |")
+    async with stage.running():
+        await stage.alice.says("a table", in_=stage.desk)
+        answer = await stage.desk.next_message_from(stage.bot)
+        await answer.until(lambda message: message.content.startswith("```\na │ b"))
+
+
 async def test_a_mention_where_no_thread_may_be_opened_is_answered_there(stage: Stage) -> None:
     stage.model.says("First.").then("Second.")
     shut = stage.guild.channel(
