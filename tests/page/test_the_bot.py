@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import expect
 
-from tests.e2e.conftest import stage  # noqa: F401 - the fixture
+from tests.e2e.conftest import clock, stage  # noqa: F401 - fixtures
 from tests.e2e.stage import Stage
 from tests.page.conftest import browsing, opened
 from tests.page.visitor import Visitor
