@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: sandbox run demo test check format screenshots clean
+.PHONY: sandbox run demo test check crash chaos format screenshots clean
 
 sandbox: $(VENV)/.run
 	$(PY) -m bot sandbox
@@ -22,6 +22,12 @@ check: $(VENV)/.test
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(PY) -m tests.coverage
+
+crash: $(VENV)/.test
+	$(PY) -m benchmarks.crash
+
+chaos: $(VENV)/.test
+	$(PY) -m benchmarks.chaos
 
 format: $(VENV)/.test
 	$(VENV)/bin/ruff format .

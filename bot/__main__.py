@@ -42,9 +42,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: argparse.Namespace) -> int:
-    from bot.config import load_settings
+    from bot.config import failpoints_folder, load_settings
 
     settings = load_settings(given.env_file)
+    if (folder := failpoints_folder()) is not None:
+        from bot.failpoints import watch
+
+        watch(folder)
     _log_to_stderr(settings.log_level)
     if given.lifeline:
         _stop_at_the_end_of_input()

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from bot.agent import Agent, Tool
 from bot.agent.approvals import MayDecide
-from bot.config import Settings
+from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
+from bot.errors import ConfigError
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 from bot.storage.claim import claimed
-from bot.tools import current_time, roll_dice
+from bot.tools import current_time, own_tools, roll_dice
 from bot.watchdog import watched
 
 if TYPE_CHECKING:
@@ -52,6 +53,22 @@ def make_provider(settings: Settings) -> Provider:
     )
 
 
+def chosen_tools(settings: Settings, shipped: Mapping[str, Tool]) -> list[Tool]:
+    """Return the tools that are set up; shipped ones that need a Discord only where they have it.
+
+    Raises:
+        ConfigError: if one of the operator's own cannot be used, or two have the same name.
+    """
+    chosen: dict[str, Tool] = {}
+    for name in settings.tools:
+        found = [shipped[name]] if name in shipped else [] if name in SHIPPED else own_tools(name)
+        for each in found:
+            if each.name in chosen:
+                raise ConfigError(f"TOOLS: {name} has a tool {each.name!r}, and so has another.")
+            chosen[each.name] = each
+    return list(chosen.values())
+
+
 def make_agent(
     settings: Settings,
     *,
@@ -78,7 +95,7 @@ async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSes
     """Open an agent without Discord, for a terminal."""
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
-        tools = [TOOLS[name] for name in settings.tools if name in TOOLS]
+        tools = chosen_tools(settings, TOOLS)
         yield make_agent(settings, provider=provider, store=store, tools=tools), store
 
 
@@ -108,7 +125,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
                 settings,
                 provider=provider,
                 store=store,
-                tools=[known[name] for name in settings.tools],
+                tools=chosen_tools(settings, known),
                 may_decide=lambda request, actor: may_decide(options, actor),
             )
 

@@ -98,7 +98,7 @@ def test_everything_that_is_missing_or_wrong_is_named_at_once_with_what_to_do() 
         ("REPLY_MODE=shout", "must be 'thread' or 'reply', not 'shout'"),
         ("CHANNELS=12,general", "'general' is none"),
         ("CHANNELS=99999999999999999999999", "is none"),
-        ("TOOLS=fly", "'announce', not 'fly'"),
+        ("TOOLS=fly", "my_tools.py or package.module, not 'fly'"),
         ("DISCORD_API_BASE=http://[", "must be an address like https://host/path"),
         ("SYSTEM_PROMPT_FILE=missing.txt", "cannot be read: No such file or directory"),
         ("SYSTEM_PROMPT_FILE=latin.txt", "cannot be read: it is not a text in UTF-8"),
@@ -168,6 +168,15 @@ def test_it_can_have_no_tools_and_logs_as_loudly_as_told() -> None:
     )
     assert settings.tools == ()
     assert settings.log_level == "DEBUG"
+
+
+def test_tools_are_shipped_ones_files_or_modules() -> None:
+    needed = ("DISCORD_TOKEN=abc", "OPENAI_API_KEY=key")
+    settings = load_settings(env_file(*needed, "TOOLS=roll_dice, my_tools.py, some.tools"))
+    assert settings.tools == ("roll_dice", "my_tools.py", "some.tools")
+    for mistyped in ("role_dice", "some..tools"):
+        with pytest.raises(ConfigError, match="TOOLS must be shipped tools"):
+            load_settings(env_file(*needed, f"TOOLS={mistyped}"))
 
 
 def test_the_example_names_every_setting_with_its_default_and_its_line() -> None:

@@ -13,12 +13,12 @@ from bot.agent.closing import end_turn
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.live import LiveSession
+from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
 from bot.agent.model import Model
 from bot.agent.parts import Parts
 from bot.agent.run import AgentRun, Outcome
-from bot.agent.runner import MayContinue, Runner, told_failures
+from bot.agent.runner import Runner, told_failures
 from bot.agent.tools import Tool, as_tool
 from bot.errors import AccessDeniedError, DuplicateMessageError
 from bot.events import (
@@ -79,6 +79,7 @@ class Agent:
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
         )
+        self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
 
     # -- runs --------------------------------------------------------------------------------------
@@ -201,8 +202,11 @@ class Agent:
         """End the oldest open turn; return whether there was one. Those behind it are answered.
 
         With a `turn_id` only if it is that turn: who meant an earlier one comes too late.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._opened(session_id)
+        live = await self._opened(session_id, by)
         oldest = live.session.open_turns[:1] if live else ()
         if live is None or not oldest or turn_id not in (None, oldest[0].turn_id):
             return False
@@ -212,8 +216,12 @@ class Agent:
         return bool(await live.record(lambda s: end_turn(s, end, by=by, shown=shown)))
 
     async def reset(self, session_id: str, *, by: str) -> int:
-        """End all open turns and begin anew; return how many messages the model forgets."""
-        live = await self._opened(session_id)
+        """End all open turns and begin anew; return how many messages the model forgets.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+        """
+        live = await self._opened(session_id, by)
         if live is None:
             return 0
         shown, forgotten = live.shown, 0
@@ -234,12 +242,17 @@ class Agent:
         live = await self._opened(session_id)
         return pending(live.session) if live else ()
 
+    def watch(self, on_recorded: Callable[[str], None]) -> None:
+        """Have a function called with a session's id whenever something was recorded in it."""
+        self._runner.on_recorded = on_recorded
+
     def suspend(self) -> None:
         """From now on a run that is left early leaves its turn open, for the next start."""
         self._runner.suspended = True
 
     async def close(self) -> None:
         """Close the model's connections, and the session manager if it can be closed."""
+        await self._runner.end()
         await self._parts.model.close()
         close = getattr(self._parts.manager, "close", None)
         if close is not None:
@@ -248,13 +261,15 @@ class Agent:
 
     # -- inside ------------------------------------------------------------------------------------
 
-    async def _opened(self, session_id: str) -> LiveSession | None:
-        """Return a session that exists, read anew."""
+    async def _opened(self, session_id: str, by: str | None = None) -> LiveSession | None:
+        """Return a session that exists, for somebody who may continue it."""
         live = self._runner.sessions[session_id]
         try:
             await live.open()
         except AccessDeniedError:
             return None
+        if by is not None and not self._may_continue(live.session, by):
+            raise AccessDeniedError(f"you may not continue the session {session_id!r}")
         return live
 
 

@@ -37,12 +37,13 @@ from bot.events import (
     new_id,
     utc_now,
 )
+from bot.failpoints import around
 from bot.sessions import Session
 
 LONG = 500
 """Events from which on a history is built away from the event loop."""
-MAX_REPEATS = 3
-"""How often the very same call may be made in one turn."""
+MAX_FAILURES = 3
+"""How often the very same call may fail in one turn."""
 
 
 async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGenerator[Event, None]:
@@ -57,12 +58,13 @@ async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGener
         raise TurnFailedError("too many steps", code="too_many_steps")
     live.shown = Shown(turn_id, number, [])
     answer = None
-    async with aclosing(_stream(parts, live, turn_id)) as stream:
-        async for item in stream:
-            if isinstance(item, ModelAnswer):
-                answer = item
-            else:
-                yield item
+    with around("model"):
+        async with aclosing(_stream(parts, live, turn_id)) as stream:
+            async for item in stream:
+                if isinstance(item, ModelAnswer):
+                    answer = item
+                else:
+                    yield item
     if answer is None:
         raise ModelUnavailableError("the service's answer has no end")
     await _record_answer(parts, live, turn_id, answer)
@@ -185,7 +187,7 @@ def failed(turn_id: str, call: ToolCall, text: str) -> ToolResultEvent:
 
 
 def _earlier(session: Session, turn_id: str, call: ToolCall, digest: str) -> ToolResultEvent | None:
-    """Return the refusal of a call that was denied, or made too often, in this turn."""
+    """Return the refusal of a call that was denied, or failed too often, in this turn."""
     states = call_states(session.turn(turn_id)).values()
     for state in states:
         if (
@@ -194,7 +196,11 @@ def _earlier(session: Session, turn_id: str, call: ToolCall, digest: str) -> Too
             and state.was_denied
         ):
             return replace(settle(state), call_id=call.call_id)
-    made = [(state.call.tool, state.call.arguments) for state in states]
-    if made.count((call.tool, call.arguments)) >= MAX_REPEATS:
-        return failed(turn_id, call, f"This same call was made {MAX_REPEATS} times. Stop.")
+    failures = [
+        (state.call.tool, state.call.arguments)
+        for state in states
+        if state.result is not None and state.result.status is ToolStatus.ERROR
+    ]
+    if failures.count((call.tool, call.arguments)) >= MAX_FAILURES:
+        return failed(turn_id, call, f"This same call has failed {MAX_FAILURES} times. Stop.")
     return None

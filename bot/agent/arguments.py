@@ -80,7 +80,11 @@ class Parameters:
             ToolError: telling the model what is wrong.
         """
         values = _parsed(written) if isinstance(written, str) else dict(written)
-        return self._validated(values).model_dump(mode="json", by_alias=True)
+        validated = self._validated(values)
+        arguments = validated.model_dump(mode="json", by_alias=True)
+        if self._validated(arguments) != validated:
+            raise ToolError("Invalid arguments: they would run as something else than they show")
+        return arguments
 
     def bound(self, arguments: Mapping[str, Any], context: ExecutionContext) -> dict[str, Any]:
         """Return keyword arguments for the function from effective ones."""

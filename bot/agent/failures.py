@@ -19,7 +19,7 @@ _SENTENCES = {
     "empty_answer": "The model had nothing to say to this.",
     "too_many_steps": "This took too many steps, so I stopped here.",
     "gave_up": "I was interrupted several times while answering this, and gave up.",
-    "storage": "I cannot read or write my memory right now, so I could not answer.",
+    "storage": "I cannot read or write my memory right now. I will answer once I can.",
     "internal": "Something went wrong on my side while answering.",
 }
 

@@ -28,22 +28,35 @@ class UserMessage:
     source_id: str | None = None
 
 
-UserInput = str | UserMessage | Sequence[UserMessage]
+UserInput = str | UserMessage | Sequence[str | UserMessage]
 
 
 def user_events(user_input: UserInput, user_id: str | None) -> list[UserMessageEvent]:
     """Return the events of one turn.
 
     Raises:
-        ValueError: if there is nothing in it, or a text of over a million characters.
+        ValueError: if there is nothing in it, something that is no message, or a text of over a
+            million characters.
     """
-    if isinstance(user_input, str):
-        user_input = UserMessage(text=user_input)
-    messages = [user_input] if isinstance(user_input, UserMessage) else list(user_input)
+    messages = [_message(each) for each in _several(user_input)]
     if not messages:
         raise ValueError("there is no message")
     turn_id = new_id("turn")
     return [_event(message, turn_id, user_id) for message in messages]
+
+
+def _several(user_input: object) -> Sequence[object]:
+    if isinstance(user_input, Sequence) and not isinstance(user_input, str | bytes):
+        return user_input
+    return [user_input]
+
+
+def _message(said: object) -> UserMessage:
+    if isinstance(said, UserMessage):
+        return said
+    if isinstance(said, str):
+        return UserMessage(text=said)
+    raise ValueError(f"a message is a text or a UserMessage, not {type(said).__name__}")
 
 
 def _event(message: UserMessage, turn_id: str, user_id: str | None) -> UserMessageEvent:

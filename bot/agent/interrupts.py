@@ -21,9 +21,9 @@ class Interrupts:
         self._interrupted = False
 
     def interrupt(self) -> None:
-        """End what is being awaited, and whatever is awaited next."""
-        self._interrupted = True
-        if self._task is not None:
+        """End what is being awaited, and whatever is awaited next; once is enough."""
+        again, self._interrupted = self._interrupted, True
+        if self._task is not None and not again:
             self._task.cancel()
 
     async def guard(self, start: Callable[[], Awaitable[T]]) -> T:

@@ -17,6 +17,8 @@ from bot.sessions import Lease, Session, SessionManager, SessionStore
 
 T = TypeVar("T")
 
+MayContinue = Callable[[Session, str | None], bool]
+OnRecorded = Callable[[str], None]
 Decide = Callable[[Session], Sequence[RecordedEvent]]
 
 
@@ -28,8 +30,14 @@ class LiveSession:
         interrupts: Ends what the run in progress awaits.
     """
 
-    def __init__(self, session_id: str, manager: SessionManager) -> None:
+    def __init__(
+        self,
+        session_id: str,
+        manager: SessionManager,
+        on_recorded: OnRecorded = lambda session_id: None,
+    ) -> None:
         self.session_id = session_id
+        self._on_recorded = on_recorded
         self.shown: Shown | None = None
         self.interrupts = Interrupts()
         self._manager = manager
@@ -49,22 +57,35 @@ class LiveSession:
         assert self._session is not None  # noqa: S101 - everybody opens it first
         return self._session
 
-    async def open(self, user_id: str | None = None, *, create: bool = False) -> Session:
-        """Read the session, and make it if asked to.
+    async def open(self) -> Session:
+        """Read the session, if what is here is not current.
 
         Raises:
-            AccessDeniedError: if there is none and it is not to be made.
+            AccessDeniedError: if there is none.
         """
         async with self._lock:
-            return await self._read(user_id, create=create)
+            return await self._read()
 
-    async def _read(self, user_id: str | None = None, *, create: bool = False) -> Session:
+    async def admit(self, user_id: str | None, may_continue: MayContinue) -> Session:
+        """Read the session for somebody, made if need be and if they may.
+
+        Raises:
+            AccessDeniedError: if they may not.
+        """
+        async with self._lock:
+            try:
+                session = await self._read()
+            except AccessDeniedError:
+                session = Session(self.session_id, user_id)
+            if not may_continue(session, user_id):
+                raise AccessDeniedError(f"you may not continue the session {self.session_id!r}")
+            if self._session is None:
+                self._take(await self._manager.get_or_create(self.session_id, user_id))
+            return self.session
+
+    async def _read(self) -> Session:
         if self._session is None or not self._is_current:
-            stored = await (
-                self._manager.get_or_create(self.session_id, user_id)
-                if create
-                else self._manager.get(self.session_id)
-            )
+            stored = await self._manager.get(self.session_id)
             if stored is None:
                 raise AccessDeniedError(f"there is no session {self.session_id!r} for you")
             self._take(stored)
@@ -95,22 +116,28 @@ class LiveSession:
         async with self._lock:
             while True:
                 session = await self._read()
-                before = session.checkpoint()
-                recorded = session.append(*decide(session))
+                draft = session.draft()
+                recorded = draft.append(*decide(session))
                 try:
                     if recorded:
-                        await self._save(session)
+                        await self._save(draft)
                 except BaseException as exc:
-                    session.undo(before)
                     self._is_current = False
                     if not isinstance(exc, SessionConflictError):
                         raise
                 else:
+                    self._become(draft)
                     return recorded
+
+    def _become(self, draft: Session) -> None:
+        """Show what has been saved; a window that reaches further back is read again first."""
+        self.session.become(draft)
+        self._is_current = not draft.is_short
+        self._on_recorded(self.session_id)
 
     async def _save(self, session: Session) -> None:
         if not isinstance(self._manager, SessionStore):
-            state = session.state.to_json()
+            state = session.state_json()
             await self._manager.save(session)
             session.mark_saved(seq=session.last_seq, version=session.version, state=state)
             return
@@ -128,11 +155,14 @@ class LiveSession:
         if self._holder is None:
             return True
         async with self._lock:
+            draft = self.session.draft()
             try:
-                await self._save(self.session)
+                await self._save(draft)
             except SessionConflictError:
                 self._is_current = False
                 await self._read()
+            else:
+                self._become(draft)
             return self._holder is None
 
     # -- who answers -------------------------------------------------------------------------------
@@ -150,6 +180,19 @@ class LiveSession:
     def is_awaited(self, turn_id: str) -> bool:
         """Return whether somebody here waits for the answer of this turn."""
         return turn_id in self._awaited
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has been read."""
+        return self._session is not None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether we hold the lease, and a turn is open that nobody here waits for."""
+        if self._holder is None or self._driven:
+            return False
+        step = next_step(self.session.unfinished())
+        return not isinstance(step, Done | Wait) and not self.is_awaited(step.turn_id)
 
     @property
     def is_driven(self) -> bool:
@@ -192,27 +235,35 @@ class LiveSession:
             return None
         if self._holder:
             return Lease(taken=True, version=self.session.version, holder=holder)
+        return await _finished(self._take_lease(self._manager, holder))
+
+    async def _take_lease(self, store: SessionStore, holder: str) -> Lease:
         async with self._lock:
-            lease = await self._manager.lease(self.session_id, holder)
+            lease = await store.lease(self.session_id, holder)
+            if lease.taken:
+                self._holder = holder
             if lease.version != self.session.version:
                 self._is_current = False
                 await self._read()
-            if lease.taken:
-                self._holder = holder
             return lease
 
 
 class LiveSessions:
     """The live sessions of a session manager; one an id, for as long as somebody uses it."""
 
-    def __init__(self, manager: SessionManager) -> None:
+    def __init__(
+        self, manager: SessionManager, on_recorded: OnRecorded = lambda session_id: None
+    ) -> None:
         self._manager = manager
+        self._on_recorded = on_recorded
         self._live: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
 
     def __getitem__(self, session_id: str) -> LiveSession:
         live = self._live.get(session_id)
         if live is None:
-            live = self._live[session_id] = LiveSession(session_id, self._manager)
+            live = self._live[session_id] = LiveSession(
+                session_id, self._manager, self._on_recorded
+            )
         return live
 
 

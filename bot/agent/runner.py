@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bot.agent.approvals import MayDecide, Verdict, decide, decided_error, find_request
@@ -14,7 +15,7 @@ from bot.agent.closing import end_turn
 from bot.agent.ending import done_event
 from bot.agent.failures import failure_of
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.live import LiveSession, LiveSessions
+from bot.agent.live import LiveSession, LiveSessions, MayContinue, OnRecorded
 from bot.agent.loop import Loop, stopped
 from bot.agent.parts import Parts
 from bot.agent.run import Outcome
@@ -35,9 +36,9 @@ from bot.events import (
     new_id,
     utc_now,
 )
+from bot.failpoints import around
 from bot.sessions import Session, SessionStore
 
-MayContinue = Callable[[Session, str | None], bool]
 Events = AsyncGenerator[Event, None]
 
 
@@ -45,18 +46,23 @@ class Runner:
     """Runs sessions for an agent, in this process' name."""
 
     def __init__(self, parts: Parts, *, may_continue: MayContinue, may_decide: MayDecide) -> None:
-        self.sessions = LiveSessions(parts.manager)
+        self.sessions = LiveSessions(parts.manager, self._recorded)
         self.suspended = False
+        self.on_recorded: OnRecorded = lambda session_id: None
         self._parts = parts
         self._may_continue = may_continue
         self._may_decide = may_decide
         self._holder = ""
         self._registering = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def forget(self) -> None:
         """Forget who we are and what is open; the session manager has been closed."""
-        self.sessions = LiveSessions(self._parts.manager)
+        self.sessions = LiveSessions(self._parts.manager, self._recorded)
         self._holder = ""
+
+    def _recorded(self, session_id: str) -> None:
+        self.on_recorded(session_id)
 
     async def holder(self) -> str:
         """Return the name under which we hold leases."""
@@ -79,31 +85,32 @@ class Runner:
         live = await self._opened(session_id, user_id)
         session = live.session
         outcome.context = outcome.context or self._parts.context(session, mine)
+        session.take_state(outcome.context.session)
         outcome.context.session, outcome.context.user_id = session, user_id
         with live.awaited(mine):
             try:
-                recorded = await live.record(lambda s: self._unless_known(s, messages))
-            except DuplicateMessageError:
-                yield DoneEvent(session_id=session_id, status=RunStatus.DUPLICATE)
-                return
+                recorded = await self._record_new(live, messages)
             except asyncio.CancelledError:
                 await self._left(live, mine)
                 raise
+            if not recorded:
+                yield DoneEvent(session_id=session_id, status=RunStatus.DUPLICATE)
+                return
             async with aclosing(self._mine(outcome, live, recorded)) as events:
                 async for event in events:
                     yield event
+        self._go_on(live)
         yield done_event(live.session, mine, mine=True)
 
     async def decision(self, outcome: Outcome, session_id: str, verdict: Verdict) -> Events:
         """Record a decision, and go on with the session."""
         live = self.sessions[session_id]
-        decided = await self._decide(live, verdict)
-        outcome.turn_id = decided.turn_id
         try:
+            decided = await self._decide(live, verdict)
+            outcome.turn_id = decided.turn_id
             yield decided
-        except GeneratorExit:
-            if not live.is_driven:
-                await self._left(live, decided.turn_id)
+        except (GeneratorExit, asyncio.CancelledError):
+            await self._decision_left(live, verdict.approval_id)
             raise
         async with aclosing(self._onward(outcome, live, decided.seq, recovering=False)) as events:
             async for event in events:
@@ -139,9 +146,7 @@ class Runner:
     async def _opened(self, session_id: str, user_id: str | None) -> LiveSession:
         """Return a session that this user may continue, made if there is none."""
         live = self.sessions[session_id]
-        session = await live.open(user_id, create=True)
-        if not self._may_continue(session, user_id):
-            raise AccessDeniedError(f"you may not continue the session {session_id!r}")
+        await live.admit(user_id, self._may_continue)
         return live
 
     async def _mine(
@@ -205,6 +210,46 @@ class Runner:
             shown = live.shown
             await live.record(lambda s: end_turn(s, stopped(turn_id), by="the reader", shown=shown))
 
+    async def _decision_left(self, live: LiveSession, approval_id: str) -> None:
+        """End the turn of a decision that was recorded, unless somebody goes on with it."""
+        state = find_request(live.session.events, approval_id) if live.is_open else None
+        if state is not None and state.decision is not None and not live.is_driven:
+            await self._left(live, state.turn_id)
+
+    def _go_on(self, live: LiveSession) -> None:
+        """Answer what other processes left to us while we held the lease; nobody reads it here."""
+        if live.has_more and not self.suspended:
+            task = asyncio.create_task(self._answer_rest(live), name=f"rest of {live.session_id}")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer_rest(self, live: LiveSession) -> None:
+        try:
+            told = live.session.last_seq
+            async with aclosing(self._drive(Outcome(), live, None, told, False)) as events:
+                async for _ in events:
+                    pass
+        except StorageError as exc:
+            failure_of(exc, session_id=live.session_id)
+
+    async def end(self) -> None:
+        """End what nobody reads."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _record_new(
+        self, live: LiveSession, messages: Sequence[UserMessageEvent]
+    ) -> Sequence[RecordedEvent]:
+        """Record those of the messages that are not known; return none if all are."""
+        while messages:
+            try:
+                return await live.record(partial(self._unless_known, messages=messages))
+            except DuplicateMessageError as exc:
+                known = exc.source_id
+                messages = [message for message in messages if message.source_id != known]
+        return ()
+
     def _unless_known(
         self, session: Session, messages: Sequence[UserMessageEvent]
     ) -> Sequence[UserMessageEvent]:
@@ -229,7 +274,8 @@ class Runner:
 
         try:
             await live.open()
-            [decided] = await live.record(record)
+            with around("decision"):
+                [decided] = await live.record(record)
         except (ApprovalNotFoundError, AccessDeniedError):
             await self._look_further(live.session_id, verdict.approval_id)
             raise ApprovalNotFoundError(verdict.approval_id) from None

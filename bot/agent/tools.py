@@ -45,6 +45,8 @@ class Tool:
     parameters: Parameters = field(init=False)
 
     def __post_init__(self) -> None:
+        if inspect.iscoroutinefunction(self.approval):
+            raise TypeError("whether a call needs approval is decided by a plain function")
         self.parameters = Parameters(self.function)
         update_wrapper(self, self.function)
 
@@ -148,11 +150,11 @@ def as_text(result: Any) -> str:
 
     try:
         # Not `dumps`: however long the result, others get Python's lock in between.
-        encoder = json.JSONEncoder(ensure_ascii=False, default=to_jsonable_python)
+        encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=to_jsonable_python)
         try:
             return "".join(encoder.iterencode(result))
         except TypeError:  # keys of a kind that only pydantic knows
-            return json.dumps(to_jsonable_python(result), ensure_ascii=False)
+            return json.dumps(to_jsonable_python(result), ensure_ascii=False, allow_nan=False)
     except (PydanticSerializationError, TypeError, ValueError, RecursionError) as exc:
         kind = type(result).__name__
         raise ToolError(f"The tool ran, but its result ({kind}) is not JSON.") from exc

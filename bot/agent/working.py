@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from bot.events import (
     ToolStatus,
     utc_now,
 )
+from bot.failpoints import around
 from bot.sessions import Session
 
 logger = logging.getLogger(__name__)
@@ -111,6 +113,8 @@ def prepare(parts: Parts, session: Session, state: CallState) -> Work | Recorded
             if approved is None:
                 return refusal(state, state.decision)
             arguments = tool.parameters.effective(approved)
+            if arguments != approved:
+                return failed(turn_id, call, "The tool has changed since this was approved.")
         elif tool.is_gated(arguments):
             return request(parts, session, turn_id, call, tool)
     except ToolError as exc:
@@ -148,8 +152,10 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
     limit = asyncio.timeout(work.tool.timeout)
     try:
         async with limit:
-            output = await work.tool.invoke(work.arguments, context)
-        session.mend_state()
+            with around("tool"):
+                output = await work.tool.invoke(work.arguments, context)
+        if work.tool.parameters.context_names:
+            session.mend_state()
     except (ToolError, StateError) as exc:
         status, output = ToolStatus.ERROR, str(exc)
     except TimeoutError as exc:
@@ -166,5 +172,7 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
 
 
 def _told(work: Work, exc: Exception) -> str:
-    logger.warning("tool %s failed", work.tool.name, exc_info=exc)
-    return f"The tool failed: {type(exc).__name__}: {exc}"
+    """Return what the model is told of an error that was not meant for it; the log has the rest."""
+    reference = secrets.token_hex(4)
+    logger.warning("tool %s failed [%s]", work.tool.name, reference, exc_info=exc)
+    return f"The tool failed ({type(exc).__name__}, reference {reference})."

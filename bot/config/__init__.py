@@ -1,14 +1,24 @@
 """Settings: the only reader of environment variables and of `.env`."""
 
-from bot.config.load import ENV_FILE, child_environment, is_set, load_settings, unknown_names
+from bot.config.kinds import SHIPPED
+from bot.config.load import (
+    ENV_FILE,
+    child_environment,
+    failpoints_folder,
+    is_set,
+    load_settings,
+    unknown_names,
+)
 from bot.config.settings import Settings, env_name, env_names
 
 __all__ = [
     "ENV_FILE",
+    "SHIPPED",
     "Settings",
     "child_environment",
     "env_name",
     "env_names",
+    "failpoints_folder",
     "is_set",
     "load_settings",
     "unknown_names",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
@@ -21,6 +21,7 @@ ProviderName = Literal[
     "litellm",
 ]
 ToolName = Literal["current_time", "roll_dice", "announce"]
+SHIPPED = frozenset(get_args(ToolName))
 
 
 def _split(value: object) -> object:
@@ -39,6 +40,17 @@ def _ids(value: object) -> object:
 
 def _no_tools(value: object) -> object:
     return () if value == "none" else _split(value)
+
+
+def _tool(name: str) -> str:
+    """A shipped tool, a file, or a module: a module of one word is rather a mistyped tool."""
+    is_module = "." in name and all(each.isidentifier() for each in name.split("."))
+    if not (name in SHIPPED or name.endswith(".py") or is_module):
+        shipped = ", ".join(sorted(SHIPPED))
+        raise ValueError(
+            f"must be shipped tools ({shipped}), my_tools.py or package.module, not {name[:40]!r}"
+        )
+    return name
 
 
 def _upper(value: object) -> object:
@@ -81,7 +93,9 @@ def _copied_well(secret: SecretStr) -> SecretStr:
 
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
-Tools = Annotated[tuple[ToolName, ...], NoDecode, BeforeValidator(_no_tools)]
+Tools = Annotated[
+    tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
+]
 Url = Annotated[str, AfterValidator(_http)]
 TextFile = Annotated[Path, AfterValidator(_readable)]
 DatabaseFile = Annotated[Path, AfterValidator(_file)]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 ENV_FILE = Path(".env")
 KEYLESS = frozenset({"openai_compatible", "ollama", "litellm"})
 """Services that may need no key."""
+FAILPOINTS = "PARLEY_FAILPOINTS"
+"""No setting: only the crash tests set it."""
 HOMELESS = frozenset({"openai_compatible", "azure"})
 """Services whose address only the operator knows."""
 
@@ -81,6 +83,12 @@ def child_environment(
 def is_set(field: str, env_file: Path | None = None) -> bool:
     """Return whether a setting has a value, right or wrong."""
     return env_name(field) in _set_here(env_file)
+
+
+def failpoints_folder() -> Path | None:
+    """Return the folder from which a test watches this process, see `bot.failpoints`."""
+    folder = os.environ.get(FAILPOINTS)
+    return Path(folder) if folder else None
 
 
 def _set_here(env_file: Path | None) -> dict[str, str]:

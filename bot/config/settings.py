@@ -70,8 +70,8 @@ class Settings(BaseSettings):
     )
     tools: Tools = Field(
         ("current_time", "roll_dice"),
-        description="The shipped tools it may use: current_time, roll_dice, announce (posts in "
-        "another channel, after an approval); or none.",
+        description="The tools it may use: current_time, roll_dice, announce (posts in another "
+        "channel, after an approval); your own as my_tools.py or package.module; or none.",
     )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."

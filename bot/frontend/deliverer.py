@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from bot.failpoints import around
 from bot.frontend.ids import place_of
 from bot.frontend.outbox import Outbox, nonce_of
 from bot.frontend.refusals import MessageGoneError, RefusedError
@@ -51,32 +52,35 @@ class Deliverer:
         """
         delivery = known.get(shown.key) or _fresh(session_id, shown.key)
         if delivery.message_id is None and shown.key in known:
-            delivery = replace(delivery, message_id=await self._found(delivery, shown))
+            delivery = await self._looked_for(delivery, shown)
         if delivery.message_id is None:
             await self._send(delivery, shown)
         elif (delivery.content_hash, delivery.final) != (shown.content_hash, shown.final):
             await self._edit(delivery, shown)
 
     async def remove(self, delivery: Delivery) -> None:
-        """Take a message away, and the note of it."""
+        """Take a message away, and the note of it; one whose id was lost is looked for."""
+        if delivery.message_id is None:
+            delivery = await self._looked_for(delivery, Shown(key=key_of(delivery), content=""))
         if delivery.message_id is not None:
             await self._outbox.delete(delivery.channel_id, delivery.message_id)
         await self._deliveries.remove(delivery)
 
-    async def _found(self, delivery: Delivery, shown: Shown) -> int | None:
+    async def _looked_for(self, delivery: Delivery, shown: Shown) -> Delivery:
+        """Return a delivery with the id of its message, if that can be found."""
         try:
             found = await self._outbox.find(delivery.channel_id, shown)
         except RefusedError:
-            return None  # a place that cannot be read: better twice than never
+            return delivery  # a place that cannot be read: better twice than never
         for message_id in found:
             if await self._deliveries.by_message(message_id) is None:
-                return message_id
-        return None
+                return replace(delivery, message_id=message_id)
+        return delivery
 
     async def _send(self, delivery: Delivery, shown: Shown) -> None:
-        await self._deliveries.put(replace(delivery, message_id=None, final=False))
+        await self._note(replace(delivery, message_id=None, final=False))
         message_id = await self._sent(delivery, shown)
-        await self._deliveries.put(_done(delivery, shown, message_id))
+        await self._note(_done(delivery, shown, message_id))
 
     async def _sent(self, delivery: Delivery, shown: Shown) -> int:
         session_id, channel_id = delivery.session_id, delivery.channel_id
@@ -97,7 +101,11 @@ class Deliverer:
         except MessageGoneError:
             await self._send(delivery, shown)
         else:
-            await self._deliveries.put(_done(delivery, shown, message_id))
+            await self._note(_done(delivery, shown, message_id))
+
+    async def _note(self, delivery: Delivery) -> None:
+        with around("note"):
+            await self._deliveries.put(delivery)
 
 
 def key_of(delivery: Delivery) -> Key:

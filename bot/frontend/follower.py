@@ -61,6 +61,7 @@ class Follower:
             case RecordedEvent():
                 self._see_recorded(event)
             case ErrorEvent(turn_id=""):
+                await self._previews.end(self._session_id)  # the answer begins anew later
                 await self._outage.tell(self._channel_id, event.message, event.reference)
             case DoneEvent() if event.status not in ELSEWHERE:
                 self._reconciler.wake(self._session_id)

@@ -7,6 +7,7 @@ import secrets
 
 import discord
 
+from bot.failpoints import around
 from bot.frontend.ids import Place, PlaceKind
 from bot.frontend.outbox import NOBODY
 from bot.frontend.refusals import DiscordError, asked
@@ -17,7 +18,8 @@ logger = logging.getLogger(__name__)
 async def acknowledged(interaction: discord.Interaction) -> bool:
     """Tell Discord that it arrived, before anything else; one that is late is not acted on."""
     try:
-        await asked(lambda: interaction.response.defer(ephemeral=True))
+        with around("acknowledge"):
+            await asked(lambda: interaction.response.defer(ephemeral=True))
     except DiscordError as exc:
         logger.warning("an interaction could not be acknowledged: %s", exc)
         return False

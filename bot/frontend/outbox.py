@@ -9,6 +9,7 @@ from typing import Any
 
 import discord
 
+from bot.failpoints import around
 from bot.frontend.ids import message_of
 from bot.frontend.refusals import (
     ContentRefusedError,
@@ -74,12 +75,17 @@ class Outbox:
     async def _post(self, channel_id: int, shown: Shown, nonce: str, reply_to: int | None) -> int:
         place = self._place(channel_id)
         options = _options(shown, _reference(channel_id, reply_to))
-        message = await asked(
-            lambda: place.send(
-                shown.content, nonce=nonce, files=_files(shown), allowed_mentions=NOBODY, **options
-            ),
-            lambda: self._lacking(channel_id),
-        )
+        with around("send"):
+            message = await asked(
+                lambda: place.send(
+                    shown.content,
+                    nonce=nonce,
+                    files=_files(shown),
+                    allowed_mentions=NOBODY,
+                    **options,
+                ),
+                lambda: self._lacking(channel_id),
+            )
         return message.id
 
     async def edit(self, channel_id: int, message_id: int, shown: Shown) -> None:
@@ -98,29 +104,31 @@ class Outbox:
 
     async def _edit(self, channel_id: int, message_id: int, shown: Shown) -> None:
         message = self._place(channel_id).get_partial_message(message_id)
-        await asked(
-            lambda: message.edit(
-                content=shown.content,
-                view=_buttons(shown),
-                attachments=_files(shown),
-                allowed_mentions=NOBODY,
-            ),
-            lambda: self._lacking(channel_id),
-        )
+        with around("edit"):
+            await asked(
+                lambda: message.edit(
+                    content=shown.content,
+                    view=_buttons(shown),
+                    attachments=_files(shown),
+                    allowed_mentions=NOBODY,
+                ),
+                lambda: self._lacking(channel_id),
+            )
 
     async def delete(self, channel_id: int, message_id: int) -> None:
         """Take a message away; one that is gone already is fine."""
         message = self._place(channel_id).get_partial_message(message_id)
         try:
-            await asked(message.delete)
+            with around("delete"):
+                await asked(message.delete)
         except MessageGoneError:
             return
 
     async def find(self, channel_id: int, shown: Shown) -> list[int]:
         """Look in a place for the message that shows something, when its id was lost.
 
-        What it carries tells: the `custom_id` of its buttons, else its text. The likeliest
-        comes first.
+        What it carries tells: the `custom_id` of its buttons, else its text if it is to have
+        one. The likeliest comes first.
         """
         after = message_of(shown.reply_to)
         history = self._place(channel_id).history(
@@ -134,7 +142,8 @@ class Outbox:
         said = await asked(read, lambda: self._lacking(channel_id))
         wanted = marks(shown.key)
         carrying = [each.id for each in said if wanted & _custom_ids(each)]
-        saying = [each.id for each in said if each.content.strip() == shown.content.strip()]
+        text = shown.content.strip()
+        saying = [each.id for each in said if text and each.content.strip() == text]
         return [*reversed(carrying), *reversed(saying)]
 
     async def tell(self, channel_id: int, text: str, *, reply_to: int | None = None) -> None:
@@ -146,10 +155,11 @@ class Outbox:
         place = self._place(channel_id)
         reference = _reference(channel_id, reply_to)
         options: dict[str, Any] = {"reference": reference} if reference else {}
-        await asked(
-            lambda: place.send(text, allowed_mentions=NOBODY, **options),
-            lambda: self._lacking(channel_id),
-        )
+        with around("tell"):
+            await asked(
+                lambda: place.send(text, allowed_mentions=NOBODY, **options),
+                lambda: self._lacking(channel_id),
+            )
 
     async def typing(self, channel_id: int) -> None:
         """Show for ten seconds, or until the next message, that the bot types."""

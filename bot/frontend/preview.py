@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.frontend.refusals import DiscordError
 from bot.frontend.shown import Button, Key, Purpose, Shown, stop_id
@@ -82,6 +82,9 @@ class Preview:
     async def _write_news(self) -> None:
         for number, shown in enumerate(self._shown()):
             if number >= len(self._written):
+                # With its button also where more follows at once: should its id be lost with this
+                # process, the button is what it is found by. The next edit takes it away.
+                shown = replace(shown, buttons=_stop(shown.key))
                 await self._write(self.subject.session_id, shown)
                 self._written.append(shown)
             elif shown != self._written[number]:
@@ -96,10 +99,14 @@ class Preview:
             yield Shown(
                 key=key,
                 content=part,
-                buttons=(Button("Stop", stop_id(key)),) if last else (),
+                buttons=_stop(key) if last else (),
                 reply_to=self.subject.reply_to if number == 0 else None,
                 final=False,
             )
+
+
+def _stop(key: Key) -> tuple[Button, ...]:
+    return (Button("Stop", stop_id(key)),)
 
 
 class Previews:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import chain, repeat
 
+from bot.errors import StorageError
 from bot.events import RecordedEvent
 from bot.frontend.deliverer import Deliverer, Known
 from bot.frontend.preview import Previews
@@ -92,7 +93,7 @@ class Reconciler:
                 if not await self._reconcile(session_id):
                     # An archived thread refuses edits, and is opened by the next new message.
                     await self._reconcile(session_id)
-            except UnavailableError as exc:
+            except (UnavailableError, StorageError) as exc:
                 logger.warning("%s is not reconciled: %s", session_id, exc)
                 await self._pause(delay)
             except DiscordError as exc:

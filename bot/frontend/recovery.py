@@ -7,6 +7,8 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from bot.agent import Agent
+from bot.errors import StorageError
+from bot.failpoints import around
 from bot.frontend.ids import place_of
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.runs import Runs
@@ -30,17 +32,24 @@ class Recovery:
         deliveries: DeliveryStore,
         runs: Runs,
         reconciler: Reconciler,
+        failed: Callable[[], None],
     ) -> None:
         self._agent = agent
         self._store = store
         self._deliveries = deliveries
         self._runs = runs
         self._reconciler = reconciler
+        self._failed = failed
 
     async def recover(self) -> None:
-        """Go through all sessions that are behind or open."""
-        await _each(_pages(self._behind), self._reconcile)
-        await _each(_pages(self._open), self._resume)
+        """Go through all sessions that are behind or open; again, if they cannot be read."""
+        try:
+            with around("recovery"):
+                await _each(_pages(self._behind), self._reconcile)
+                await _each(_pages(self._open), self._resume)
+        except* StorageError as group:
+            logger.error("what is open cannot be read: %s", group.exceptions[0])  # noqa: TRY400
+            self._failed()
 
     async def _behind(self, after: str) -> Sequence[str]:
         return await self._deliveries.behind(after=after, limit=PAGE)

@@ -6,6 +6,7 @@ import logging
 
 import discord
 
+from bot.failpoints import around
 from bot.frontend.access import Heard, Reaction, reaction_to
 from bot.frontend.ids import Place, PlaceKind
 from bot.frontend.options import FrontendOptions
@@ -93,7 +94,8 @@ class Rooms:
         """
         place = Place(PlaceKind.THREAD, message.id)
         try:
-            await asked(lambda: message.create_thread(name=thread_name(text)))
+            with around("thread"):
+                await asked(lambda: message.create_thread(name=thread_name(text)))
         except UnavailableError:
             if not await self._exists(message.id):
                 raise  # the message is heard again, and this with it

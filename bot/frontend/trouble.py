@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import discord
 
@@ -19,12 +19,14 @@ logger = logging.getLogger(__name__)
 class Outage:
     """Says once a place, until it is over, that the log cannot be read or written."""
 
-    def __init__(self, outbox: Outbox) -> None:
+    def __init__(self, outbox: Outbox, *, noted: Callable[[], None]) -> None:
         self._outbox = outbox
+        self._noted = noted
         self._told: set[int] = set()
 
     async def tell(self, channel_id: int, text: str, reference: str) -> None:
         """Say it, unless it was said; that it cannot be said is logged."""
+        self._noted()
         if channel_id in self._told:
             return
         self._told.add(channel_id)

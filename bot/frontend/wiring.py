@@ -9,9 +9,11 @@ import discord
 from bot.agent import Agent
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
+from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
 from bot.frontend.deliverer import Deliverer
 from bot.frontend.expiry import Expiry
+from bot.frontend.ids import place_of
 from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
@@ -68,7 +70,7 @@ def wire(
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
     people, outbox = People(client, options), Outbox(client)
-    outage, locks, seen = Outage(outbox), Locks[int](), Seen(places)
+    outage, locks, seen = Outage(outbox, noted=lambda: comeback.soon()), Locks[int](), Seen(places)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
     previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
@@ -82,6 +84,7 @@ def wire(
         unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
         tasks=showing,
     )
+    agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
     runs = Runs(
         store=store,
         outbox=outbox,
@@ -94,8 +97,14 @@ def wire(
         agent=agent, store=store, runs=runs, reconciler=reconciler, options=options, tasks=work
     )
     recovery = Recovery(
-        agent=agent, store=store, deliveries=deliveries, runs=runs, reconciler=reconciler
+        agent=agent,
+        store=store,
+        deliveries=deliveries,
+        runs=runs,
+        reconciler=reconciler,
+        failed=lambda: comeback.soon(),
     )
+    comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
     inbox = Inbox(
         client=client,
         agent=agent,

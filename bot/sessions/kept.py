@@ -20,29 +20,36 @@ class KeptEvents:
     def __init__(self, limit: int = 50_000) -> None:
         self._limit = limit
         self._count = 0
-        self._runs: OrderedDict[str, tuple[str, Events]] = OrderedDict()
+        self._runs: OrderedDict[str, tuple[str, list[RecordedEvent]]] = OrderedDict()
 
     def of(self, session_id: str) -> tuple[str, Events]:
-        """Return when the session was made, and the events kept of it."""
-        return self._runs.get(session_id, ("", ()))
+        """Return when the session was made, and a copy of what is kept of it."""
+        made, events = self._runs.get(session_id, ("", ()))
+        return made, tuple(events)
 
     def keep(self, session_id: str, made: str, events: Events) -> None:
         """Keep a run of events instead of what is kept, unless that reaches as far."""
-        old_made, old = self.of(session_id)
+        old_made, old = self._runs.get(session_id, ("", ()))
         if old and old_made == made and old[0].seq == events[0].seq and len(old) >= len(events):
             self._runs.move_to_end(session_id)
             return
         self.drop(session_id)
-        self._runs[session_id] = (made, events)
+        self._runs[session_id] = (made, list(events))
         self._count += len(events)
-        while self._count > self._limit:
-            self.drop(next(iter(self._runs)))
+        self._forget_the_oldest()
 
     def extend(self, session_id: str, made: str, events: Sequence[RecordedEvent]) -> None:
         """Add events that were written, if they follow what is kept."""
-        old_made, old = self.of(session_id)
+        old_made, old = self._runs.get(session_id, ("", []))
         if events and old and old_made == made and old[-1].seq + 1 == events[0].seq:
-            self.keep(session_id, made, (*old, *events))
+            old.extend(events)
+            self._count += len(events)
+            self._runs.move_to_end(session_id)
+            self._forget_the_oldest()
+
+    def _forget_the_oldest(self) -> None:
+        while self._count > self._limit:
+            self.drop(next(iter(self._runs)))
 
     def drop(self, session_id: str) -> None:
         """Forget a session's events."""

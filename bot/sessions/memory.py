@@ -59,7 +59,7 @@ class InMemorySessionManager(SessionStore):
         session = Session(session_id, user_id)
         if session_id in self._sessions:
             raise SessionExistsError(session_id)
-        self._store(session, session.state.to_json())
+        self._store(session, session.state_json())
         return session
 
     async def get(self, session_id: str) -> Session | None:
@@ -82,7 +82,7 @@ class InMemorySessionManager(SessionStore):
 
     async def save(self, session: Session, *, release: str | None = None) -> None:
         """Store what is not stored yet; in the same step give back `release`'s lease."""
-        state = session.state.to_json()
+        state = session.state_json()
         stored = self._sessions.get(session.session_id)
         released = stored is not None and release is not None and stored.holder == release
         if not session.changed(state) and not released:
@@ -139,7 +139,7 @@ class InMemorySessionManager(SessionStore):
             return Lease(taken=False, version=0, holder="")
         if stored.holder not in (None, holder) and stored.holder in self._holders:
             return Lease(taken=False, version=stored.version, holder=stored.holder)
-        cut_off = stored.holder is not None
+        cut_off = stored.holder not in (None, holder)
         stored.holder = holder
         return Lease(taken=True, version=stored.version, holder=holder, interrupted=cut_off)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from bot.errors import StateError
 from bot.events import CompactionDoneEvent, RecordedEvent, ResetEvent, codec, utc_now
 from bot.sessions.state import State
 from bot.sessions.turns import OpenTurns, after, turn_of, turns_from
@@ -27,19 +29,6 @@ def check_session_id(session_id: str) -> str:
     if not session_id.isprintable() or session_id != session_id.strip():
         raise ValueError(f"a session id is printable, without outer spaces: {session_id!r}")
     return session_id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
-    """How a session was before something was appended."""
-
-    events: list[RecordedEvent]
-    length: int
-    unsaved: int
-    open_turns: OpenTurns
-    last_seq: int
-    window_from: int
-    updated_at: datetime
 
 
 class Session:
@@ -75,8 +64,10 @@ class Session:
         self.window_from = 1
         self.last_seq = 0
         self._events: list[RecordedEvent] = []
+        self._length = 0  # how many of them are ours: a draft may have added to the same list
         self._unsaved: list[RecordedEvent] = []
         self._stored_state = ""
+        self._is_draft = False
 
     def __repr__(self) -> str:
         return f"<Session {self.session_id!r} last_seq={self.last_seq} version={self.version}>"
@@ -95,7 +86,7 @@ class Session:
     @property
     def events(self) -> Sequence[RecordedEvent]:
         """The window: the events that the model may still see, oldest first."""
-        return tuple(self._events)
+        return tuple(self._events[: self._length])
 
     @property
     def unsaved(self) -> Sequence[RecordedEvent]:
@@ -104,9 +95,9 @@ class Session:
 
     def since(self, seq: int) -> Sequence[RecordedEvent]:
         """Return the window's events from number `seq` on; costs O(what it returns)."""
-        if not self._events:
+        if not self._length:
             return ()
-        return self._events[max(0, seq - self._events[0].seq) :]
+        return self._events[max(0, seq - self._events[0].seq) : self._length]
 
     @property
     def waits(self) -> bool:
@@ -137,10 +128,11 @@ class Session:
         return [self._append(event) for event in events]
 
     def _append(self, event: RecordedEvent) -> RecordedEvent:
-        placed = event.placed(
-            self.last_seq + 1, event.turn_id or turn_of(event, self._events, self.open_turns)
-        )
+        del self._events[self._length :]  # of a draft that came to nothing
+        turn_id = event.turn_id or turn_of(event, self._events, self.open_turns)
+        placed = event.placed(self.last_seq + 1, turn_id)
         self._events.append(placed)
+        self._length += 1
         self._unsaved.append(placed)
         self.last_seq = placed.seq
         self.updated_at = placed.at
@@ -148,27 +140,30 @@ class Session:
         if isinstance(placed, ResetEvent | CompactionDoneEvent):
             self.window_from = placed.window_from
             self._events = list(self.since(placed.window_from))
+            self._length = len(self._events)
         return placed
 
-    def undo(self, to: Checkpoint) -> None:
-        """Take back what was appended since a checkpoint, none of which was saved."""
-        del to.events[to.length :]
-        del self._unsaved[to.unsaved :]
-        self._events, self.open_turns = to.events, to.open_turns
-        self.last_seq, self.window_from = to.last_seq, to.window_from
-        self.updated_at = to.updated_at
+    # -- drafts ------------------------------------------------------------------------------------
 
-    def checkpoint(self) -> Checkpoint:
-        """Return a point to which `undo` can go back until the next save."""
-        return Checkpoint(
-            events=self._events,
-            length=len(self._events),
-            unsaved=len(self._unsaved),
-            open_turns=self.open_turns,
-            last_seq=self.last_seq,
-            window_from=self.window_from,
-            updated_at=self.updated_at,
-        )
+    def draft(self) -> Session:
+        """Return a copy to append to and save, so that this one shows nothing unsaved.
+
+        It costs O(1): the events are shared. There is one draft at a time, and either this session
+        becomes it or it is dropped.
+        """
+        draft = copy.copy(self)
+        draft._unsaved = list(self._unsaved)
+        draft._is_draft = True
+        return draft
+
+    def become(self, draft: Session) -> None:
+        """Take over a draft that was saved."""
+        vars(self).update(vars(draft), _state=self._state, _is_draft=False)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the window reaches back to events that have to be read from the store."""
+        return bool(self._length) and self._events[0].seq > self.window_from
 
     # -- for stores --------------------------------------------------------------------------------
 
@@ -183,13 +178,41 @@ class Session:
         if state is not None:
             self._stored_state = state
 
+    def state_json(self) -> str:
+        """Return the state's JSON text.
+
+        In a draft a value that is not JSON is left as it was stored: it may be a tool's that is
+        still at work, and keeps nobody else from being heard.
+
+        Raises:
+            StateError: if a value is not JSON.
+        """
+        try:
+            return self._state.to_json()
+        except StateError:
+            if not self._is_draft:
+                raise
+            return self._state.mended(self._stored_state).to_json()
+
     def mend_state(self) -> None:
-        """Put back what was stored in place of values that are no longer JSON.
+        """Put back what was stored in place of values that are not JSON.
 
         Raises:
             StateError: naming the first of them, after all were put back.
         """
-        self._state.mend(self._stored_state)
+        try:
+            self._state.to_json()
+        except StateError:
+            self._state.replace(self._state.mended(self._stored_state))
+            raise
+
+    def take_state(self, other: Session) -> None:
+        """Take over what was changed in another object's state since that was read."""
+        if other is not self:
+            changed = State.from_json(other._stored_state or "{}")
+            changed.replace(other.state)
+            changed.rebase(other._stored_state, self._state)
+            self._state.replace(changed)
 
     def adopt(self, stored: Session) -> None:
         """Become what a store holds, in place; of the state, keep what was changed here since."""
@@ -201,7 +224,8 @@ class Session:
         self.updated_at, self.version = stored.updated_at, stored.version
         self.open_turns, self.window_from = stored.open_turns, stored.window_from
         self.last_seq = stored.last_seq
-        self._events, self._unsaved = stored._events, []
+        self._events, self._length = stored._events, stored._length
+        self._unsaved = []
 
     @classmethod
     def restored(
@@ -228,6 +252,7 @@ class Session:
         session.last_seq = last_seq
         session.open_turns = open_turns
         session._events = list(events)
+        session._length = len(session._events)
         return session
 
     def to_dict(self) -> dict[str, Any]:
@@ -239,14 +264,14 @@ class Session:
         return {
             "session_id": self.session_id,
             "user_id": self.user_id,
-            "state": self.state.to_dict(),
+            "state": json.loads(self.state_json()),
             "created_at": self.created_at.isoformat(),
             "updated_at": self.updated_at.isoformat(),
             "version": self.version,
             "window_from": self.window_from,
             "last_seq": self.last_seq,
             "open_turns": [turn.to_dict() for turn in self.open_turns],
-            "events": [codec.encode(event) for event in self._events],
+            "events": [codec.encode(event) for event in self.since(0)],
         }
 
     @classmethod

@@ -98,9 +98,9 @@ class SQLiteSessionManager(SessionStore):
     async def create(self, session_id: str, user_id: str | None = None) -> Session:
         """Make and store an empty session."""
         session = Session(session_id, user_id)
-        if not await self.database.write(_inserting(session, session.state.to_json())):
+        if not await self.database.write(_inserting(session, session.state_json())):
             raise SessionExistsError(session_id)
-        session.mark_saved(seq=0, version=1, state=session.state.to_json())
+        session.mark_saved(seq=0, version=1, state=session.state_json())
         return session
 
     async def get(self, session_id: str) -> Session | None:
@@ -122,7 +122,7 @@ class SQLiteSessionManager(SessionStore):
 
     async def save(self, session: Session, *, release: str | None = None) -> None:
         """Store what is not stored yet; in the same commit give back `release`'s lease."""
-        state = session.state.to_json()
+        state = session.state_json()
         unsaved = session.unsaved
         if not session.changed(state) and release is None:
             return
@@ -160,7 +160,7 @@ class SQLiteSessionManager(SessionStore):
             connection.execute(
                 "UPDATE sessions SET holder = ? WHERE session_id = ?", (holder, session_id)
             )
-            cut_off = current is not None
+            cut_off = current not in (None, holder)
             return Lease(taken=True, version=version, holder=holder, interrupted=cut_off)
 
         return await self.database.write(job)

@@ -49,11 +49,6 @@ class State(MutableMapping[str, Any]):
         pairs = [f"{json.dumps(k)}:{encode_value(k, v)}" for k, v in values]
         return f"{{{','.join(pairs)}}}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a deep copy of all values, every one checked anew."""
-        copy: dict[str, Any] = json.loads(self.to_json())
-        return copy
-
     @classmethod
     def from_json(cls, text: str) -> State:
         """Return the state of a text that `to_json` made, unchecked."""
@@ -61,25 +56,20 @@ class State(MutableMapping[str, Any]):
         state._values = json.loads(text)
         return state
 
-    def mend(self, base: str) -> None:
-        """Put back what `base`, a JSON text, has in place of values that are no longer JSON.
-
-        Raises:
-            StateError: naming the first of them, after all were put back.
-        """
+    def mended(self, base: str) -> State:
+        """Return the same, with what `base`, a JSON text, has in place of what is not JSON."""
         before = json.loads(base) if base else {}
-        errors = [error for key in list(self) if (error := self._mend_value(key, before))]
-        if errors:
-            raise errors[0]
+        good = State()
+        for key, value in list(self.items()):
+            if _is_json(key, value):
+                good._values[key] = value
+            elif key in before:
+                good._values[key] = before[key]
+        return good
 
-    def _mend_value(self, key: str, before: Mapping[str, Any]) -> StateError | None:
-        try:
-            encode_value(key, self._values[key])
-        except StateError as exc:
-            del self._values[key]
-            self._values.update({key: before[key]} if key in before else {})
-            return exc
-        return None
+    def replace(self, other: State) -> None:
+        """Have the values of another state, unchecked."""
+        self._values = dict(other._values)
 
     def rebase(self, base: str, stored: State) -> None:
         """Take what a store holds, and keep what was changed here since `base`, a JSON text."""
@@ -103,3 +93,11 @@ def encode_value(key: str, value: Any) -> str:
     if not same:
         raise StateError(f"state[{key!r}] would not come back equal from JSON")
     return text
+
+
+def _is_json(key: str, value: Any) -> bool:
+    try:
+        encode_value(key, value)
+    except StateError:
+        return False
+    return True

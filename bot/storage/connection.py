@@ -22,6 +22,7 @@ from urllib.parse import quote
 import aiosqlite
 
 from bot.errors import StorageError
+from bot.failpoints import around
 from bot.storage.migrations import migrate
 
 T = TypeVar("T")
@@ -84,7 +85,7 @@ class Shared(sqlite3.Connection):
         try:
             for job in jobs:
                 job.value = job.function(self)
-            self.execute("COMMIT")
+            self._commit()
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
             self._lane.note(exc)
             for job in jobs:
@@ -96,6 +97,13 @@ class Shared(sqlite3.Connection):
                     self._settle([job])
         else:
             self._lane.transactions += 1
+
+    def _commit(self) -> None:
+        if not self._lane.writes:
+            self.execute("COMMIT")
+            return
+        with around("commit"):
+            self.execute("COMMIT")
 
     def _undo(self) -> None:
         if self.in_transaction:
@@ -121,6 +129,7 @@ class Lane:
         create: bool,
     ) -> None:
         self.begin = begin
+        self.writes = begin != "BEGIN"
         self.prepare = prepare
         self.transactions = 0
         self.failure: Exception | None = None

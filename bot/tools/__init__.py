@@ -2,5 +2,6 @@
 
 from bot.tools.clock import current_time
 from bot.tools.dice import roll_dice
+from bot.tools.own import own_tools
 
-__all__ = ["current_time", "roll_dice"]
+__all__ = ["current_time", "own_tools", "roll_dice"]

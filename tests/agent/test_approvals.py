@@ -460,3 +460,46 @@ async def test_requests_are_bound_to_tool_and_arguments(
     assert first.approval_id != second.approval_id
     [*requests] = await events_of(manager, "s", ApprovalRequestedEvent)
     assert len(requests) == 2
+
+
+async def test_a_decision_that_is_cancelled_while_it_is_recorded_stays_and_ends_its_turn(
+    agent: Agent, model: ScriptedModel, shop: Shop
+) -> None:
+    [request] = (await paused(agent, model)).pending
+    model.answers(lambda _: "next")
+    recorded = asyncio.Event()
+    agent.watch(lambda _: recorded.set())
+
+    async def approve() -> AgentResult:
+        return await agent.approve("s", request.approval_id, by="bob")
+
+    task = asyncio.create_task(approve())
+    await recorded.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await agent.pending("s") == []
+    assert (await agent.run("and now?", session_id="s")).output == "next"
+
+
+async def test_a_tool_that_changed_since_its_call_was_approved_does_not_run(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    ran: list[str] = []
+
+    def send(text: str) -> None:
+        ran.append(text)
+
+    def send_to(text: str, to: str = "everyone") -> None:
+        ran.append(to)
+
+    agent = make_agent(tools=[tool(name="send", approval=True)(send)])
+    model.says(calls=[("send", {"text": "hi"})]).then("sorry")
+    [request] = (await agent.run("send", session_id="s")).pending
+    await agent.close()
+    later = make_agent(tools=[tool(name="send", approval=True)(send_to)])
+    await later.approve("s", request.approval_id, by="bob")
+    [result] = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(result, ToolResultEvent)
+    assert "changed" in result.output
+    assert ran == []

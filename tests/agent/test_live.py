@@ -45,6 +45,10 @@ def texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, UserMessageEvent)]
 
 
+def anyone(session: Session, user_id: str | None) -> bool:
+    return True
+
+
 def says(text: str) -> Sequence[RecordedEvent]:
     return [UserMessageEvent(text=text)]
 
@@ -61,7 +65,7 @@ def manager() -> InMemorySessionManager:
 @pytest.fixture
 async def live(manager: InMemorySessionManager) -> LiveSession:
     live = LiveSession("s", manager)
-    await live.open(create=True)
+    await live.admit(None, anyone)
     return live
 
 
@@ -112,7 +116,7 @@ async def test_who_is_cancelled_while_recording_is_cancelled_after_the_save(
 ) -> None:
     manager = SQLiteSessionManager(tmp_path / "s.db")
     live = LiveSession("s", manager)
-    await live.open(create=True)
+    await live.admit(None, anyone)
     task = asyncio.create_task(live.record(lambda s: says("hello")))
     await asyncio.sleep(0)
     task.cancel()
@@ -151,7 +155,7 @@ async def test_after_a_failure_nothing_of_it_is_left(
 ) -> None:
     manager = kind()
     live = LiveSession("s", manager)
-    await live.open(create=True)
+    await live.admit(None, anyone)
     await live.record(lambda s: says("first"))
     manager.failing = True
     for lost in ([*says("lost"), ResetEvent(by="bob")], says("lost")):
@@ -167,7 +171,7 @@ async def test_after_a_failure_nothing_of_it_is_left(
 async def test_a_failure_seen_by_nobody_does_not_hide_a_cancellation() -> None:
     manager = Failing()
     live = LiveSession("s", manager)
-    await live.open(create=True)
+    await live.admit(None, anyone)
     manager.failing = True
     task = asyncio.create_task(live.record(lambda s: says("lost")))
     await asyncio.sleep(0)
@@ -354,3 +358,77 @@ async def test_a_reader_of_a_decision_that_leaves_does_not_stop_a_run_at_work(
     await events.aclose()
     go.set()
     assert (await run).final_text == "all done"
+
+
+async def test_nobody_sees_an_event_before_it_is_stored(tmp_path: Path) -> None:
+    class Slow(SQLiteSessionManager):
+        async def save(self, session: Session, *, release: str | None = None) -> None:
+            saving.set()
+            await go.wait()
+            await super().save(session, release=release)
+
+    saving, go = asyncio.Event(), asyncio.Event()
+    manager = Slow(tmp_path / "s.db")
+    live = LiveSession("s", manager)
+    await live.admit(None, anyone)
+    task = asyncio.create_task(live.record(lambda s: says("hello")))
+    await saving.wait()
+    assert texts(live.session) == []
+    assert live.session.open_turns == ()
+    go.set()
+    await task
+    assert texts(live.session) == ["hello"]
+    await manager.close()
+
+
+async def test_a_reset_that_is_undone_brings_the_window_back(live: LiveSession) -> None:
+    await live.record(lambda s: says("before"))
+    await live.record(lambda s: [ResetEvent(by="bob")])
+    await live.record(lambda s: [ResetEvent(by="bob", window_from=1)])
+    assert texts(await live.open()) == ["before"]
+
+
+async def test_a_value_that_is_no_json_for_a_moment_keeps_nobody_from_being_heard(
+    live: LiveSession, manager: InMemorySessionManager
+) -> None:
+    live.session.state.update({"list": [1], "fine": 1})
+    await live.record(lambda s: says("first"))
+    live.session.state["list"].append({1, 2})
+    live.session.state["fine"] = 2
+    await live.record(lambda s: says("second"))
+    stored = await manager.get("s")
+    assert stored is not None
+    assert texts(stored) == ["first", "second"]
+    assert dict(stored.state) == {"list": [1], "fine": 2}
+    assert live.session.state["list"] == [1, {1, 2}]
+
+
+async def test_two_interruptions_at_once_end_what_is_awaited_and_nothing_else() -> None:
+    interrupts = Interrupts()
+
+    async def work() -> str:
+        with pytest.raises(Interrupted):
+            await interrupts.guard(asyncio.Event().wait)
+        await asyncio.sleep(0)
+        return "goes on"
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    interrupts.interrupt()
+    interrupts.interrupt()
+    assert await task == "goes on"
+
+
+async def test_who_is_cancelled_while_taking_a_lease_has_taken_it(tmp_path: Path) -> None:
+    manager = SQLiteSessionManager(tmp_path / "s.db")
+    live = LiveSession("s", manager)
+    await live.admit(None, anyone)
+    task = asyncio.create_task(live.take_lease(await manager.register()))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await live.give_back()
+    lease = await manager.lease("s", await manager.register())
+    assert lease.taken
+    await manager.close()

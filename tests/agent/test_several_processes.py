@@ -13,6 +13,7 @@ import pytest
 from bot import (
     Agent,
     AgentRun,
+    AssistantMessageEvent,
     RunStatus,
     SQLiteSessionManager,
     ToolResultEvent,
@@ -121,8 +122,11 @@ async def _race(*commands: list[str]) -> list[str]:
     return [out.decode().strip() for out, _ in answers]
 
 
-async def test_a_message_to_a_session_that_another_process_runs_is_left_to_that_one(
-    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+async def test_a_message_to_a_session_that_another_process_runs_is_answered_by_that_one(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLiteSessionManager,
 ) -> None:
     gate = model.pauses("", "first")
     model.says("second")
@@ -131,11 +135,19 @@ async def test_a_message_to_a_session_that_another_process_runs_is_left_to_that_
     await gate.reached.wait()
     theirs = await make_other().run("two", session_id="s")
     assert theirs.status is RunStatus.HANDED_OVER
+    answered = asyncio.Event()
+    agent.watch(lambda session_id: answered.set() if len(model.requests) == 2 else None)
     gate.release()
     assert (await mine).final_text == "first"
-    resumed = await agent.resume("s")
-    assert resumed.output == "second"
+    await answered.wait()
+    session = await manager.get("s")
+    assert session is not None
+    last = session.events[-1]
+    assert isinstance(last, AssistantMessageEvent)
+    assert last.text == "second"
     assert roles(model.requests[-1]) == "u,a,u"
+    model.says("third")
+    assert (await make_other().run("three", session_id="s")).output == "third"
 
 
 async def test_a_decision_of_another_process_is_followed_by_the_one_that_runs(

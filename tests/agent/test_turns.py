@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
@@ -111,6 +112,23 @@ async def _text(agent: Agent, text: str, session_id: str) -> str:
 async def test_several_messages_can_be_one_turn(agent: Agent, model: ScriptedModel) -> None:
     model.says("both read")
     await agent.run([UserMessage(text="part one"), UserMessage(text="part two")], session_id="s")
+    assert roles(model.requests[0]) == "u,u"
+
+
+async def test_of_several_messages_those_that_are_new_are_answered(
+    agent: Agent, model: ScriptedModel
+) -> None:
+    model.says("one").says("two and three")
+    known = UserMessage(text="one", source_id="1")
+    await agent.run(known, session_id="s")
+    both = [known, UserMessage(text="two", source_id="2"), UserMessage(text="three")]
+    assert (await agent.run(both, session_id="s")).output == "two and three"
+    assert roles(model.requests[1]) == "u,a,u,u"
+
+
+async def test_texts_can_be_several_messages_too(agent: Agent, model: ScriptedModel) -> None:
+    model.says("both")
+    await agent.run(["one", "two"], session_id="s")
     assert roles(model.requests[0]) == "u,u"
 
 
@@ -309,9 +327,9 @@ async def test_a_bad_session_id_is_refused(agent: Agent, bad: str) -> None:
         await agent.run("hi", session_id=bad)
 
 
-@pytest.mark.parametrize("bad", ["", " \n", []])
+@pytest.mark.parametrize("bad", ["", " \n", [], ["fine", ""], None, 5, b"bytes", [None]])
 async def test_an_empty_message_is_refused_and_nothing_is_recorded(
-    agent: Agent, manager: SessionManager, bad: str
+    agent: Agent, manager: SessionManager, bad: Any
 ) -> None:
     with pytest.raises(ValueError, match="message"):
         await agent.run(bad, session_id="s")
@@ -329,13 +347,49 @@ async def test_a_very_long_message_is_kept_whole_and_an_endless_one_refused(
 
 
 async def test_who_may_not_continue_a_session_is_refused(
-    make_agent: MakeAgent, model: ScriptedModel
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
 ) -> None:
     agent = make_agent(may_continue=lambda session, user_id: session.user_id == user_id)
     model.says("hi")
     await agent.run("hello", session_id="s", user_id="alice")
     with pytest.raises(AccessDeniedError):
         await agent.run("hello", session_id="s", user_id="mallory")
+    with pytest.raises(AccessDeniedError):
+        await agent.stop("s", by="mallory")
+    with pytest.raises(AccessDeniedError):
+        await agent.reset("s", by="mallory")
+    assert len(await events_of(manager, "s")) == 2
+
+
+async def test_a_session_is_not_made_for_who_may_not_have_it(
+    make_agent: MakeAgent, manager: SessionManager
+) -> None:
+    agent = make_agent(may_continue=lambda session, user_id: False)
+    with pytest.raises(AccessDeniedError):
+        await agent.run("hello", session_id="s", user_id="mallory")
+    assert await manager.get("s") is None
+
+
+async def test_state_set_between_two_runs_is_kept_with_the_context(
+    agent: Agent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    model.says("one").says("two")
+    first = await agent.run("hello", session_id="s")
+    first.context.session.state["mood"] = "good"
+    await agent.run("more", context=first.context)
+    stored = await manager.get("s")
+    assert stored is not None
+    assert dict(stored.state) == {"mood": "good"}
+
+
+async def test_whoever_watches_hears_of_what_is_recorded(
+    agent: Agent, model: ScriptedModel
+) -> None:
+    heard: list[str] = []
+    agent.watch(heard.append)
+    model.says("hello")
+    await agent.run("hi", session_id="s")
+    assert heard == ["s", "s"]
 
 
 async def test_a_context_may_be_passed_in_but_not_another_sessions(

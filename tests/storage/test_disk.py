@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from bot.errors import StorageError
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SQLiteSessionManager
 from bot.storage import Database
+from tests.disks import fill, mounted, remount
 
 INSERT = "INSERT INTO marks VALUES (?, ?)"
 COUNT = "SELECT count(*) FROM marks"
@@ -50,34 +49,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def may_mount() -> bool:
-    return sys.platform == "linux" and os.geteuid() == 0 and shutil.which("mount") is not None
-
-
-@contextmanager
-def mounted(folder: Path, *options: str) -> Iterator[Path]:
-    """Give a small disk of its own, if that is allowed here."""
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if not may_mount() or subprocess.run(command, check=False, capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)  # noqa: S607
-
-
-def fill(folder: Path) -> Path:
-    """Leave no room on a disk."""
-    filler = folder / "filler"
-    with filler.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-        except OSError:
-            return filler
 
 
 async def count(database: Database) -> int:
@@ -133,10 +104,6 @@ async def test_a_disk_that_is_read_only_is_an_error_until_it_is_not(tmp_path: Pa
         await database.execute(INSERT, ("last", ""))
         assert await count(database) == 2
         await database.close()
-
-
-def remount(folder: Path, how: str) -> None:
-    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)  # noqa: S607
 
 
 async def test_a_connection_that_met_a_fault_is_made_anew(tmp_path: Path) -> None:

@@ -89,15 +89,16 @@ class _Endpoint:
 async def _send(request: web.Request, reply: Reply, body: Mapping[str, Any]) -> web.StreamResponse:
     headers = {"Content-Type": "application/json", **reply.headers}
     response = web.StreamResponse(status=reply.status, headers=headers)
-    await response.prepare(request)
     try:
+        await response.prepare(request)
         async with aclosing(reply.body(body)) as blocks:
             async for block in blocks:
                 await response.write(block)
+        await response.write_eof()
     except Drop:
         _cut(request)
-        return response
-    await response.write_eof()
+    except ConnectionResetError:
+        pass  # whoever asked has gone
     return response
 
 

@@ -1,0 +1,131 @@
+"""A disk that fails under the bot: told once, nothing lost, answered when it is well again."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.errors import StorageError
+from bot.frontend import catch_up, comeback
+from bot.sessions import SQLiteSessionManager
+from bot.storage import connection as storage
+from tests.commands import running, stopped
+from tests.disks import fill, mounted
+from tests.e2e.stage import Stage
+from tests.setups import set_up
+
+SORRY = "I cannot read or write my memory right now. I will answer once I can. (reference "
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (catch_up, comeback):
+        monkeypatch.setattr(module, "RETRY_AFTER", (0.2,))
+
+
+async def limit(stage: Stage, pages: int) -> None:
+    """Let the database have so many pages only, for the bot."""
+    await stage.store.database.write(
+        lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").close()
+    )
+
+
+async def test_an_answer_that_could_not_be_recorded_is_given_when_it_can(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    long = "word " * 3_000
+    gate = stage.model.pauses("Let me see. ", then=long)
+    stage.model.says(f"Here it is. {long}")
+    async with stage.running():
+        await stage.alice.says("tell me", in_=stage.desk)
+        await gate.reached.wait()
+        await limit(stage, 1)
+        gate.release()
+        sorry = await stage.says(stage.desk, SORRY)
+        await asyncio.sleep(0.5)
+        assert len(stage.model.requests) == 1
+        await limit(stage, 1_000_000)
+        await stage.says(stage.desk, "Here it is.")
+        await stage.desk.until(lambda each: not any("Let me see." in m.content for m in each))
+    said = stage.said(stage.desk)
+    assert len([each for each in said if SORRY in each]) == 1
+    assert len([each for each in said if "Here it is." in each]) == 1
+    assert sorry.content.split()[-1].rstrip(")") in caplog.text
+
+
+async def test_a_database_that_is_locked_for_long_is_told_and_then_goes_on(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "BUSY_SECONDS", 0.3)
+    stage.model.says("Hello.").then("Hello again.").then("And you, Bob.")
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "Hello.")
+        with closing(sqlite3.connect(stage.database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            await stage.alice.says("hello again", in_=stage.desk)
+            await stage.says(stage.desk, SORRY)
+            await stage.bob.says("and me?", in_=stage.desk)
+            await asyncio.sleep(1.0)
+            other.execute("ROLLBACK")
+        await stage.says(stage.desk, "And you, Bob.")
+    hello, sorry, *rest = stage.said(stage.desk)
+    assert hello == "Hello."
+    assert sorry.startswith(SORRY)
+    assert rest == ["Hello again.", "And you, Bob."]
+
+
+async def test_what_is_open_and_cannot_be_read_at_the_start_goes_on_later(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = stage.model.hangs()
+    async with stage.running() as client:
+        await stage.alice.says("hello", in_=stage.desk)
+        await gate.reached.wait()
+        await stage.kill(client)
+    stage.model.says("Hello.")
+    with monkeypatch.context() as patch:
+        patch.setattr(SQLiteSessionManager, "open_sessions", unreadable)
+        async with stage.running():
+            await asyncio.sleep(0.3)
+            patch.undo()
+            await stage.says(stage.desk, "Hello.")
+
+
+async def unreadable(*_: object, **__: object) -> Sequence[str]:
+    raise StorageError("it cannot be read")
+
+
+async def test_a_bot_on_a_full_disk_tells_so_and_goes_on_when_there_is_room(
+    tmp_path: Path,
+) -> None:
+    with mounted(tmp_path / "disk", "1m") as folder:
+        async with set_up() as home:
+            home.model.says("Hello.").then("Two.").then("Three.")
+            async with running("run", in_=folder, settings=home.settings) as process:
+                await home.sandbox.connected(home.bot, 20.0)
+                await home.alice.says("one", in_=home.desk)
+                await home.said("Hello.")
+                filler = fill(folder)
+                await home.alice.says("two " * 400, in_=home.desk)
+                await home.said(SORRY)
+                await home.alice.says("three", in_=home.desk)
+                filler.unlink()
+                await home.desk.until(lambda each: said(each, "Three."), 40.0)
+                end = await stopped(process)
+        texts = [each.content for each in home.desk.messages if each.author is home.bot]
+    assert [text for text in texts if not text.startswith(SORRY)] == ["Hello.", "Two.", "Three."]
+    assert len(texts) == 4
+    assert end.status == 0
+    assert "database or disk is full" in end.err
+    assert "Traceback" not in end.err
+
+
+def said(messages: object, text: str) -> bool:
+    assert isinstance(messages, list)
+    return any(each.content == text for each in messages)
