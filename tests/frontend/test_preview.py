@@ -43,8 +43,8 @@ async def test_the_first_text_is_written_at_once_and_the_rest_in_one_edit() -> N
     second = await page.next()
     await previews.end("dm-1")
     await tasks.cancel()
-    assert (first.content, first.reply_to, first.final) == ("Once", "discord-5", False)
-    assert second.content == "Once upon a time"
+    assert (first.content, first.reply_to, first.final) == ("Once …", "discord-5", False)
+    assert second.content == "Once upon a time …"
     assert len(page.lines) == 2
 
 
@@ -73,7 +73,7 @@ async def test_a_note_stands_until_there_is_text() -> None:
     preview.add("Hello")
     text = await page.next()
     await tasks.cancel()
-    assert [note.content, text.content] == ["One moment.", "Hello"]
+    assert [note.content, text.content] == ["One moment.", "Hello …"]
 
 
 async def test_nothing_is_written_once_it_is_closed() -> None:

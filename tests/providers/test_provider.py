@@ -382,9 +382,17 @@ asyncio.run(main())
 
 
 async def test_what_is_not_json_is_a_typed_refusal(provider: Provider) -> None:
-    for content in ("\ud800", float("nan"), object()):
+    for content in (float("nan"), object()):
         with pytest.raises(ModelRefusedError, match="could not be sent"):
             await events_of(provider, ModelRequest(messages=[{"content": content}]))
+
+
+async def test_half_a_character_is_sent_as_a_question_mark(
+    provider: Provider, service: ScriptedModel
+) -> None:
+    service.says("fine")
+    await events_of(provider, ModelRequest(messages=[{"role": "user", "content": "a\ud800b"}]))
+    assert service.requests[0]["messages"][0]["content"] == "a?b"
 
 
 @pytest.mark.parametrize("status", [401, 400, 500])
