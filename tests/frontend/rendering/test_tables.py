@@ -64,3 +64,8 @@ def test_every_row_is_in_exactly_one_part(text: str, limit: int) -> None:
     parts = render(text, limit=limit, max_parts=None).parts
     assert undo(parts) == text
     assert all(len(part.text) <= limit for part in parts)
+
+
+def test_a_table_without_room_behind_a_heading_goes_to_the_next_message() -> None:
+    heading = f"# {'x' * 1985}"
+    assert split(f"{heading}\n\n| A |\n|---|\n| 1 |")[1] == "```\nA\n─\n1\n```"
