@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.errors import (
-    SessionConflictError,
     SessionExistsError,
     StorageError,
 )
 from bot.events import RecordedEvent, codec
 from bot.sessions.holders import Holders
-from bot.sessions.kept import Events, KeptEvents
+from bot.sessions.kept import KeptEvents
+from bot.sessions.rows import events_after, inserting, load, saving, stored_time
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
     ApprovalRecord,
@@ -24,37 +23,13 @@ from bot.sessions.store import (
     SessionInfo,
     SessionStore,
     approval_record,
-    refuse,
 )
-from bot.sessions.turns import turns_from
-from bot.storage import Database, Row
+from bot.storage import Database
 
 if TYPE_CHECKING:
     from bot.storage import Connection
 
 T = TypeVar("T")
-
-_INSERT_SESSION = """
-    INSERT INTO sessions
-    (state, updated_at, last_seq, window_from, open_turns, session_id, user_id, created_at, version)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_id) DO NOTHING"""
-
-_UPDATE_SESSION = """
-    UPDATE sessions
-    SET state = ?, updated_at = ?, last_seq = ?, window_from = ?, open_turns = ?,
-        version = version + 1, holder = nullif(holder, ?)
-    WHERE session_id = ? AND created_at = ? AND version = ?"""
-
-_INSERT_EVENT = """
-    INSERT INTO events (session_id, seq, kind, turn_id, natural_key, body)
-    VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (natural_key) WHERE natural_key IS NOT NULL DO NOTHING"""
-
-_SELECT_SESSION = """
-    SELECT user_id, state, created_at, updated_at, version, last_seq, window_from, open_turns
-    FROM sessions WHERE session_id = ?"""
-
-_SELECT_EVENTS = "SELECT body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 
 _SELECT_BY_KEY = "SELECT session_id, body FROM events WHERE natural_key IN (?, ?)"
 
@@ -65,7 +40,6 @@ _SELECT_PAGE = """
          ORDER BY updated_at DESC LIMIT 1 OFFSET :limit - 1), '')
     ORDER BY updated_at DESC, session_id"""
 
-_ALL = -1
 _FOREVER = "9999"
 
 
@@ -98,7 +72,7 @@ class SQLiteSessionManager(SessionStore):
     async def create(self, session_id: str, user_id: str | None = None) -> Session:
         """Make and store an empty session."""
         session = Session(session_id, user_id)
-        if not await self.database.write(_inserting(session, session.state_json())):
+        if not await self.database.write(inserting(session, session.state_json())):
             raise SessionExistsError(session_id)
         session.mark_saved(seq=0, version=1, state=session.state_json())
         return session
@@ -108,14 +82,7 @@ class SQLiteSessionManager(SessionStore):
         check_session_id(session_id)
         kept = self._kept.of(session_id)
 
-        def job(connection: Connection) -> tuple[Session | None, str, Events]:
-            row = connection.execute(_SELECT_SESSION, (session_id,)).fetchone()
-            if row is None:
-                return None, "", ()
-            events = _window(connection, session_id, row, kept)
-            return _session(session_id, row, events), row[2], events
-
-        session, made, events = await self._read(job)
+        session, made, events = await self._read(lambda c: load(c, session_id, kept))
         if events:
             self._kept.keep(session_id, made, events)
         return session
@@ -130,10 +97,10 @@ class SQLiteSessionManager(SessionStore):
 
         def saved(new_version: int) -> None:
             session.mark_saved(seq=seq, version=new_version, state=state)
-            self._kept.extend(session.session_id, _time(session.created_at), unsaved)
+            self._kept.extend(session.session_id, stored_time(session.created_at), unsaved)
 
         seq = session.last_seq
-        job = _saving(session, state, unsaved, version, release)
+        job = saving(session, state, unsaved, version, release)
         await self.database.write(job, saved)
 
     # -- the lease ---------------------------------------------------------------------------------
@@ -174,7 +141,8 @@ class SQLiteSessionManager(SessionStore):
 
         Sessions updated at the very time at which a page ends are all on it.
         """
-        values = {"user": user_id, "limit": limit, "before": _time(before) if before else _FOREVER}
+        until = stored_time(before) if before else _FOREVER
+        values = {"user": user_id, "limit": limit, "before": until}
         rows = await self.database.fetch(_SELECT_PAGE, values)
         return [
             SessionInfo(
@@ -201,7 +169,7 @@ class SQLiteSessionManager(SessionStore):
     ) -> Sequence[RecordedEvent]:
         """Return one page of the whole log, what lies before the window included."""
         check_session_id(session_id)
-        return await self._read(lambda c: _events(c, session_id, after, limit))
+        return await self._read(lambda c: events_after(c, session_id, after, limit))
 
     async def find_approval(self, approval_id: str) -> ApprovalRecord | None:
         """Return an approval by its id, in whatever session, in the window or not."""
@@ -242,100 +210,3 @@ class SQLiteSessionManager(SessionStore):
             return await self.database.read(job)
         except ValueError as exc:
             raise StorageError(f"{self.database.path}: a row is damaged: {exc}") from exc
-
-
-def _inserting(session: Session, state: str) -> Callable[[Connection], bool]:
-    values = (
-        *_columns(session, state),
-        session.session_id,
-        session.user_id,
-        _time(session.created_at),
-    )
-    return lambda connection: connection.execute(_INSERT_SESSION, values).rowcount == 1
-
-
-def _saving(
-    session: Session,
-    state: str,
-    unsaved: Sequence[RecordedEvent],
-    version: int,
-    release: str | None,
-) -> Callable[[Connection], int]:
-    session_id = session.session_id
-    created_at = _time(session.created_at)
-    columns = _columns(session, state)
-    insert = _inserting(session, state)
-    bodies = [codec.to_json(event) for event in unsaved]
-    changed = session.changed(state)
-
-    def job(connection: Connection) -> int:
-        if not changed and not _holds(connection, session_id, release):
-            return version
-        if version:
-            values = (*columns, release, session_id, created_at, version)
-            stored = connection.execute(_UPDATE_SESSION, values).rowcount == 1
-        else:
-            stored = insert(connection)
-        if not stored:
-            raise SessionConflictError(session_id)
-        for event, body in zip(unsaved, bodies, strict=True):
-            _insert_event(connection, session_id, event, body)
-        return version + 1
-
-    return job
-
-
-def _holds(connection: Connection, session_id: str, holder: str | None) -> bool:
-    rows = connection.execute("SELECT holder FROM sessions WHERE session_id = ?", (session_id,))
-    return bool(rows.fetchone() == (holder,))
-
-
-def _insert_event(connection: Connection, session_id: str, event: RecordedEvent, body: str) -> None:
-    key = event.natural_key
-    row = (session_id, event.seq, event.kind, event.turn_id, key, body)
-    if connection.execute(_INSERT_EVENT, row).rowcount != 1:
-        refuse(session_id, event)
-
-
-def _columns(session: Session, state: str) -> Row:
-    return (
-        state,
-        _time(session.updated_at),
-        session.last_seq,
-        session.window_from,
-        json.dumps([turn.to_dict() for turn in session.open_turns]),
-    )
-
-
-def _window(connection: Connection, session_id: str, row: Row, kept: tuple[str, Events]) -> Events:
-    made, events = kept
-    window_from = row[6]
-    if not events or made != row[2] or events[0].seq > window_from:
-        return tuple(_events(connection, session_id, window_from - 1, _ALL))
-    newer = _events(connection, session_id, max(events[-1].seq, window_from - 1), _ALL)
-    return (*events[window_from - events[0].seq :], *newer)
-
-
-def _events(connection: Connection, session_id: str, after: int, limit: int) -> list[RecordedEvent]:
-    rows = connection.execute(_SELECT_EVENTS, (session_id, after, limit))
-    return codec.from_json([body for (body,) in rows])
-
-
-def _session(session_id: str, row: Row, events: Events) -> Session:
-    user_id, state, created_at, updated_at, version, last_seq, window_from, open_turns = row
-    return Session.restored(
-        session_id,
-        user_id,
-        state=state,
-        created_at=datetime.fromisoformat(created_at),
-        updated_at=datetime.fromisoformat(updated_at),
-        version=version,
-        window_from=window_from,
-        last_seq=last_seq,
-        open_turns=turns_from(json.loads(open_turns)),
-        events=events,
-    )
-
-
-def _time(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
