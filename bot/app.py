@@ -90,6 +90,8 @@ def make_agent(
         approval_ttl=timedelta(hours=settings.approval_hours),
         max_steps=settings.max_steps,
         max_model_calls=settings.model_calls_at_once,
+        context_window=settings.context_window,
+        compact_at=settings.compact_at,
     )
 
 

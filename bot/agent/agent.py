@@ -9,7 +9,9 @@ from datetime import timedelta
 from typing import Any
 
 from bot.agent.approvals import Actor, MayDecide, Verdict
+from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
+from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
 from bot.agent.inputs import UserInput, user_events
@@ -51,6 +53,8 @@ class Agent:
         approval_ttl: How long a request lives.
         max_steps: Model calls of one turn at the most.
         max_model_calls: Model calls at the same time at the most, over all sessions.
+        context_window: Tokens that the model reads; 0: found out, where that can be.
+        compact_at: The share of them from which on what is older is summarised.
     """
 
     def __init__(
@@ -65,6 +69,8 @@ class Agent:
         approval_ttl: timedelta = timedelta(hours=24),
         max_steps: int = 25,
         max_model_calls: int = 1000,
+        context_window: int = 0,
+        compact_at: float = 0.75,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -78,6 +84,7 @@ class Agent:
             approval_ttl=approval_ttl,
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
+            capacity=Capacity(provider, window=context_window, share=compact_at),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
@@ -236,6 +243,17 @@ class Agent:
 
         await live.record(begin_anew)
         return forgotten
+
+    async def compact(self, session_id: str, *, by: str) -> int:
+        """Summarise all but the latest turns now; return how many messages that was.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+            ModelError: if the model gives no summary; the session is as it was.
+        """
+        live = await self._opened(session_id, by)
+        done = await compact_by_hand(self._parts, live) if live else None
+        return done.messages if done else 0
 
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
         """Return the requests of a session that wait for a human, oldest first."""

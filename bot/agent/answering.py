@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 
 from bot.agent.arguments import arguments_hash
 from bot.agent.calls import call_states
 from bot.agent.closing import Shown, answers, settle
-from bot.agent.history import history
+from bot.agent.compacting import fitting_request, shorter_request
 from bot.agent.live import LiveSession
 from bot.agent.model import (
     ModelAnswer,
@@ -22,7 +20,7 @@ from bot.agent.model import (
 )
 from bot.agent.parts import Parts, asker
 from bot.agent.tools import Tool
-from bot.errors import ModelUnavailableError, ToolError, TurnFailedError
+from bot.errors import ContextTooLongError, ModelUnavailableError, ToolError, TurnFailedError
 from bot.events import (
     ApprovalRequestedEvent,
     AssistantMessageEvent,
@@ -40,8 +38,6 @@ from bot.events import (
 from bot.failpoints import around
 from bot.sessions import Session
 
-LONG = 500
-"""Events from which on a history is built away from the event loop."""
 MAX_FAILURES = 3
 """How often the very same call may fail in one turn."""
 
@@ -73,18 +69,28 @@ async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGener
 async def _stream(
     parts: Parts, live: LiveSession, turn_id: str
 ) -> AsyncGenerator[Event | ModelAnswer, None]:
-    build = partial(
-        history,
-        live.session.events,
-        system_prompt=parts.system_prompt(),
-        model=parts.model.model,
-        turn_id=turn_id,
-    )
-    is_long = len(live.session.events) > LONG
-    request = ModelRequest(
-        messages=await asyncio.to_thread(build) if is_long else build(),
-        tools=await parts.definitions(),
-    )
+    """Ask; where the service says that it is too long, compact and ask once more."""
+    assert live.shown is not None  # noqa: S101 - set by `ask_model`
+    asked = await fitting_request(parts, live, turn_id)
+    try:
+        async with aclosing(_slotted(parts, live, asked.request, turn_id)) as items:
+            async for item in items:
+                yield item
+        return
+    except ContextTooLongError:
+        if live.shown.pieces:
+            raise
+        shorter = await shorter_request(parts, live, turn_id, asked)
+        if shorter is None:
+            raise
+    async with aclosing(_slotted(parts, live, shorter.request, turn_id)) as items:
+        async for item in items:
+            yield item
+
+
+async def _slotted(
+    parts: Parts, live: LiveSession, request: ModelRequest, turn_id: str
+) -> AsyncGenerator[Event | ModelAnswer, None]:
     if parts.slots.locked():
         yield RateLimitEvent(turn_id=turn_id, retry_after=0.0)
     await live.interrupts.guard(parts.slots.acquire)

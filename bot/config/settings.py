@@ -61,6 +61,14 @@ class Settings(BaseSettings):
         20, description="How many calls of the model may run at the same time."
     )
     max_steps: Count = Field(25, description="How many calls of the model one message may lead to.")
+    context_window: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
+        0,
+        description="How many tokens the model reads; 0: asked of the service, known, or 32768.",
+    )
+    compact_at: Annotated[float, Field(ge=0.1, le=0.95)] = Field(
+        0.75,
+        description="The share of them from which on what is older is summarised.",
+    )
     system_prompt: str = Field(
         "You are Parley, a helpful assistant in a Discord server. Be concise.",
         description="What the model is told of its task.",

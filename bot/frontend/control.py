@@ -7,10 +7,12 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from bot.agent import Actor, Agent, AgentRun
+from bot.agent.failures import failure_of
 from bot.errors import (
     ApprovalDecidedError,
     ApprovalNotFoundError,
     ApprovalRefusedError,
+    ModelError,
 )
 from bot.events import (
     ApprovalRequestedEvent,
@@ -30,6 +32,7 @@ T = TypeVar("T")
 
 WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
 NOTHING_TO_STOP = "There is nothing to stop here."
+NO_CONVERSATION = "There is no conversation here yet."
 NOT_HERE = "I know of no such request here."
 
 
@@ -130,11 +133,26 @@ class Control:
     async def reset(self, session_id: str, actor: Actor) -> str:
         """Begin the conversation anew; return what to say."""
         if await self._store.get(session_id) is None:
-            return "There is no conversation here yet."
+            return NO_CONVERSATION
         forgotten = await self._agent.reset(session_id, by=actor.user_id)
         self._reconciler.wake(session_id)
         noun = "message" if forgotten == 1 else "messages"
         return f"I have forgotten {forgotten} {noun} of this conversation."
+
+    @_owned
+    async def compact(self, session_id: str, actor: Actor) -> str:
+        """Summarise the earlier part of the conversation; return what to say."""
+        if await self._store.get(session_id) is None:
+            return NO_CONVERSATION
+        try:
+            count = await self._agent.compact(session_id, by=actor.user_id)
+        except ModelError as exc:
+            failure = failure_of(exc, session_id=session_id)
+            return f"I could not summarise it. {failure.text} (reference {failure.reference})"
+        self._reconciler.wake(session_id)
+        if not count:
+            return "There is nothing to summarise yet."
+        return f"{count} {'message' if count == 1 else 'messages'} summarised."
 
 
 def _asker(turn: Sequence[object]) -> str | None:

@@ -10,6 +10,7 @@ from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
     AssistantMessageEvent,
+    CompactionDoneEvent,
     RecordedEvent,
     ResetEvent,
     ToolResultEvent,
@@ -24,6 +25,7 @@ from bot.frontend.shown import File, Key, Purpose, Shown
 from bot.frontend.text import code, one_line
 
 EMPTY_ANSWER = "*(The answer was empty.)*"
+SUMMARISED = "-# I summarised the earlier part of this conversation."
 
 _ENDS = {
     TurnOutcome.FAILED: "Something went wrong, and there is no answer.",
@@ -100,6 +102,8 @@ class _Stretch:
                 self._begin(event)
             case ResetEvent():
                 yield from self._reset(event)
+            case CompactionDoneEvent() if event.messages:
+                yield _summarised(event)
             case ToolResultEvent():
                 self._results[event.call_id] = event
             case ApprovalDecidedEvent():
@@ -196,6 +200,11 @@ def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:
             reply_to=turn.source_id if number == 0 else None,
             asked=turn.source_id,
         )
+
+
+def _summarised(event: CompactionDoneEvent) -> Shown:
+    key = Key(f"compaction-{event.seq}", "compaction", Purpose.NOTICE)
+    return Shown(key=key, content=SUMMARISED)
 
 
 def _end(turn: _Turn, event: TurnEndedEvent) -> Iterator[Shown]:
