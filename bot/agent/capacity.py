@@ -35,33 +35,45 @@ BY_HAND = 2
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a compaction has to come down to, in a window of so many tokens."""
+    """What a compaction has to come down to, in a window of so many tokens.
+
+    Attributes:
+        beside: Tokens of what stands in every request.
+        shortens: Whether texts are shortened where whole turns are too much.
+    """
 
     window: int
     scale: Scale
     beside: int = 0
+    shortens: bool = False
 
     @property
     def room(self) -> Room:
         """What may stay when the window is nearly full."""
-        limit = self.window * max(FILLED - SUMMARY - self.beside / self.window, SUMMARY)
-        return Room(keep=self.scale.size(self.window * KEPT), limit=self.scale.size(limit))
+        keep = self.scale.size(self.window * KEPT)
+        if not self.shortens:
+            return Room(keep=keep)
+        share = max(FILLED - SUMMARY - self.beside / self.window, SUMMARY)
+        return Room(keep=keep, limit=self.scale.size(self.window * share))
 
     @property
     def room_by_hand(self) -> Room:
         """What may stay when people ask for a compaction."""
-        room = self.room
-        return Room(keep=room.keep, limit=room.limit, turns=BY_HAND)
+        return Room(keep=self.room.keep, turns=BY_HAND)
 
     @property
     def summary(self) -> int:
         """Bytes that the summary may have."""
-        return self.scale.size(min(self.window * SUMMARY, LONGEST_SUMMARY))
+        return self.scale.size(self._summary_tokens)
 
     @property
     def words(self) -> int:
         """Words that the summary may have, as the model is told: few models count well."""
-        return max(60, int(min(self.window * SUMMARY, LONGEST_SUMMARY) / 2))
+        return max(60, int(self._summary_tokens / 2))
+
+    @property
+    def _summary_tokens(self) -> float:
+        return min(self.window * SUMMARY, LONGEST_SUMMARY)
 
     @property
     def piece(self) -> int:
@@ -71,6 +83,9 @@ class Goal:
 
 class Capacity:
     """The model's context window, and when a conversation comes too close to it.
+
+    Attributes:
+        is_known: Whether the window was set or told, and is no guess.
 
     Args:
         model: Asked for its window where `window` is 0 and it can tell.
@@ -84,13 +99,16 @@ class Capacity:
         self._model = model
         self._window = window
         self._share = share
+        self.is_known = window > 0
         self._asking = asyncio.Lock()
         self._not_before: dict[str, int] = {}
 
     async def window(self) -> int:
         """Return the window in tokens; the model is asked once."""
         async with self._asking:
-            self._window = self._window or await self._asked() or UNKNOWN
+            if not self._window:
+                asked = await self._asked()
+                self._window, self.is_known = asked or UNKNOWN, bool(asked)
             return self._window
 
     async def _asked(self) -> int | None:

@@ -40,7 +40,9 @@ async def fitting_request(parts: Parts, live: LiveSession, turn_id: str) -> Aske
     asked = await request_for(parts, live.session, turn_id)
     if not await parts.capacity.is_passed(live.session_id, asked.tokens):
         return asked
-    goal = Goal(await parts.capacity.window(), asked.scale, asked.beside)
+    window = await parts.capacity.window()
+    overflows = parts.capacity.is_known and asked.tokens >= window
+    goal = Goal(window, asked.scale, asked.beside, shortens=overflows)
     try:
         await _guarded(parts, live, turn_id, goal)
     except ModelError as exc:
@@ -61,7 +63,7 @@ async def shorter_request(
         ModelError: if the model gives no summary.
     """
     window = min(await parts.capacity.window(), refused.tokens)
-    goal = Goal(window, refused.scale, refused.beside)
+    goal = Goal(window, refused.scale, refused.beside, shortens=True)
     await _guarded(parts, live, turn_id, goal)
     asked = await request_for(parts, live.session, turn_id)
     return None if asked.request.messages == refused.request.messages else asked

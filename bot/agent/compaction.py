@@ -38,12 +38,12 @@ class Room:
 
     Attributes:
         keep: Recent turns stay whole as long as they have no more than this.
-        limit: What stays at most; where a single turn is larger its texts are shortened.
+        limit: What stays at most; where it is more, texts are shortened. `None`: never.
         turns: How many turns stay at most.
     """
 
     keep: int
-    limit: int
+    limit: int | None = None
     turns: int | None = None
 
 
@@ -154,10 +154,10 @@ def _first_kept(cuttable: Sequence[ToldTurn], rest: Sequence[ToldTurn], room: Ro
 
 
 def _shortening(
-    events: Sequence[RecordedEvent], kept: Sequence[ToldTurn], limit: int, before: Shortening
+    events: Sequence[RecordedEvent], kept: Sequence[ToldTurn], limit: int | None, before: Shortening
 ) -> Shortening:
     """Return how texts have to be told for the kept turns to fit; as before, if they do."""
-    if sum(size_of(turn.messages) for turn in kept) <= limit:
+    if limit is None or sum(size_of(turn.messages) for turn in kept) <= limit:
         return before
     longest, end = LONGEST, events[-1].seq + 1
     while longest > SHORTEST and _size(kept, Shortening(end, longest)) > limit:

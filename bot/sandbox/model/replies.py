@@ -57,6 +57,27 @@ def sse(data: object) -> bytes:
     return f"data: {text}\n\n".encode()
 
 
+def tokens_in(request: Mapping[str, Any]) -> int:
+    """Count what a request asks the model to read, plainly: four characters are a token."""
+    told = [request.get("messages", []), request.get("tools", [])]
+    return len(json.dumps(told, ensure_ascii=False)) // 4
+
+
+def too_long(request: Mapping[str, Any], window: int) -> Failure:
+    """Refuse a request as OpenAI does when it is longer than the model reads."""
+    message = (
+        f"This model's maximum context length is {window} tokens. However, your messages resulted "
+        f"in {tokens_in(request)} tokens. Please reduce the length of the messages."
+    )
+    error = {
+        "message": message,
+        "type": "invalid_request_error",
+        "param": "messages",
+        "code": "context_length_exceeded",
+    }
+    return Failure(400, {"error": error})
+
+
 def chunk(model: str = "scripted", **fields: Any) -> dict[str, Any]:
     """Make a `chat.completion.chunk`."""
     frame = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": model}
@@ -125,7 +146,7 @@ class Answer(Streamed):
             yield {"index": index, "function": {"arguments": part}}
 
     def _usage(self, request: Mapping[str, Any]) -> dict[str, int]:
-        asked = len(json.dumps(request.get("messages", []))) // 4
+        asked = tokens_in(request)
         answered = len(self.text) // 4 + len(self.calls) * 8
         return {
             "prompt_tokens": asked,
