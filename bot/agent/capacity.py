@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from dataclasses import dataclass
 
 from bot.agent.compaction import Room
 from bot.agent.model import Model, TellsContextWindow
 from bot.agent.tokens import Scale
-from bot.errors import ModelError
-
-logger = logging.getLogger(__name__)
 
 UNKNOWN = 32_768
 """Tokens that a model is taken to read where nobody knows: less than most do."""
 SMALLEST = 4_096
 """Tokens that every model reads: below, nobody has to be asked."""
+ASKS = 3
+"""How often a model is asked that cannot tell: a local service can once it has loaded it."""
 KEPT = 0.25
 """Share of the window that recent turns fill at most after a compaction."""
 FILLED = 0.5
@@ -99,26 +97,23 @@ class Capacity:
         self._model = model
         self._window = window
         self._share = share
+        self._asks = ASKS
         self.is_known = window > 0
         self._asking = asyncio.Lock()
         self._not_before: dict[str, int] = {}
 
     async def window(self) -> int:
-        """Return the window in tokens; the model is asked once."""
+        """Return the window in tokens; the model is asked when it matters."""
         async with self._asking:
-            if not self._window:
+            if not self.is_known and self._asks:
+                self._asks -= 1
                 asked = await self._asked()
                 self._window, self.is_known = asked or UNKNOWN, bool(asked)
             return self._window
 
     async def _asked(self) -> int | None:
-        if not isinstance(self._model, TellsContextWindow):
-            return None
-        try:
-            return await self._model.context_window()
-        except ModelError as exc:
-            logger.warning("the model's context window is not known: %s", exc)
-            return None
+        model = self._model
+        return await model.context_window() if isinstance(model, TellsContextWindow) else None
 
     async def is_passed(self, session_id: str, tokens: int) -> bool:
         """Return whether a request of so many tokens calls for a compaction."""

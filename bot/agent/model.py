@@ -87,9 +87,5 @@ class TellsContextWindow(Protocol):
     """A model that can say how much it reads at once."""
 
     async def context_window(self) -> int | None:
-        """Return how many tokens it reads, or `None` if that is not known.
-
-        Raises:
-            ModelError: if the service cannot be asked.
-        """
+        """Return how many tokens it reads, or `None` if that is not known."""
         ...

@@ -36,6 +36,8 @@ MODEL = (
 
 KEPT = (
     "max_steps",
+    "context_window",
+    "compact_at",
     "system_prompt",
     "system_prompt_file",
     "reply_mode",

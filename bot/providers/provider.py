@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
@@ -16,9 +17,12 @@ from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
 from bot.providers.settings import checked
 from bot.providers.sse import DONE, END, Chunk, EventReader
+from bot.providers.windows import known_window, tells_of_models, told_window
 
 if TYPE_CHECKING:
     import openai
+
+logger = logging.getLogger(__name__)
 
 _REST = 0.2
 """Seconds to read what follows the end of an answer, so that the connection can be used again."""
@@ -102,6 +106,28 @@ class Provider:
                     raise
             yield Retrying(delay)
             await asyncio.sleep(delay)
+
+    async def context_window(self) -> int | None:
+        """Return how many tokens the model reads: told by the service, or known by its name.
+
+        Returns `None` where neither is the case; a service that cannot be asked tells nothing.
+        """
+        for path in tells_of_models(self._settings):
+            window = told_window(await self._told(path), self.model)
+            if window is not None:
+                return window
+        return known_window(self.model)
+
+    async def _told(self, path: str) -> object:
+        client = await self._opened()
+        from bot.providers import sdk
+
+        failures: tuple[type[Exception], ...] = (*sdk.FAILURES, ValueError)
+        try:
+            return await sdk.read_json(client, path)
+        except failures as error:
+            logger.info("the service tells nothing at %s (%s)", path, type(error).__name__)
+            return None
 
     async def close(self) -> None:
         """Close connections; used again, it opens new ones."""
