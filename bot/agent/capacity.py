@@ -23,7 +23,7 @@ SUMMARY = 0.1
 """Share of the window that a summary may take."""
 LONGEST_SUMMARY = 4_000
 """Tokens that it may take in the largest window."""
-PIECE = 0.5
+PIECE = 0.65
 """Share of the window that is summarised at once."""
 GROWTH = 0.1
 """Share of the window by which a conversation grows before what did not help is tried again."""
