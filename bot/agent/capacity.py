@@ -11,7 +11,7 @@ from bot.agent.tokens import Scale
 
 UNKNOWN = 32_768
 """Tokens that a model is taken to read where nobody knows: less than most do."""
-SMALLEST = 4_096
+SMALLEST = 1_024
 """Tokens that every model reads: below, nobody has to be asked."""
 ASKS = 3
 """How often a model is asked that cannot tell: a local service can once it has loaded it."""
@@ -25,6 +25,8 @@ LONGEST_SUMMARY = 4_000
 """Tokens that it may take in the largest window."""
 PIECE = 0.65
 """Share of the window that is summarised at once."""
+SHORTEST_PIECE = 4_000
+"""Bytes that any model is asked to summarise at once, at first."""
 GROWTH = 0.1
 """Share of the window by which a conversation grows before what did not help is tried again."""
 BY_HAND = 2
@@ -76,7 +78,7 @@ class Goal:
     @property
     def piece(self) -> int:
         """Bytes that are summarised at once."""
-        return self.scale.size(self.window * PIECE)
+        return max(SHORTEST_PIECE, self.scale.size(self.window * PIECE))
 
 
 class Capacity:

@@ -22,7 +22,7 @@ from bot.sessions import Session
 
 logger = logging.getLogger(__name__)
 
-SMALLEST_PIECE = 2_000
+SMALLEST_PIECE = 1_000
 """Bytes: a service that cannot summarise so little is not asked for less."""
 
 
