@@ -9,6 +9,7 @@ from bot.events import (
     ApprovalRequestedEvent,
     AssistantMessageEvent,
     Author,
+    CompactionDoneEvent,
     Decision,
     RecordedEvent,
     ResetEvent,
@@ -21,7 +22,7 @@ from bot.events import (
     utc_now,
 )
 from bot.frontend.shown import Purpose
-from bot.frontend.view import EMPTY_ANSWER, View, view
+from bot.frontend.view import EMPTY_ANSWER, SUMMARISED, View, view
 from bot.sessions import Session
 
 CALL = ToolCall(call_id="c1", tool="delete_file", arguments="{}")
@@ -248,3 +249,12 @@ def test_what_came_too_late_is_told_in_one_line_and_waits_for_nothing() -> None:
         "I was away."
     ]
     assert "late" in found.closed
+
+
+def test_a_summary_is_told_in_one_quiet_line_and_shortened_texts_are_not() -> None:
+    done = CompactionDoneEvent(summary="in short", window_from=1, messages=2)
+    shortens = CompactionDoneEvent(summary="", window_from=1, shortened_before=2, shortened_to=99)
+    shown = seen(asked(), done, shortens, AssistantMessageEvent(text="hello")).shown
+    assert [each.content for each in shown] == [SUMMARISED, "hello"]
+    assert shown[0].content.startswith("-# ")
+    assert shown[0].key.purpose is Purpose.NOTICE
