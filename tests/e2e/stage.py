@@ -126,6 +126,7 @@ class Stage:
     options: FrontendOptions
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
+    context_window: int = 0
 
     @property
     def clock(self) -> ManualClock:
@@ -179,6 +180,7 @@ class Stage:
             options=options,
             approval_ttl=self.approval_ttl,
             max_model_calls=self.max_model_calls,
+            context_window=self.context_window,
         )
 
     # -- what scenarios say ------------------------------------------------------------------------
