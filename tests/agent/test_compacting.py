@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import signal
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,26 @@ from bot.sandbox.model import Answer, Failure, Gate, Pauses, Reply, ScriptedMode
 from tests.agent.conftest import begun, events_of
 from tests.agent.long_talks import Talk, agent_at, compacts, summarises, talking, understood, words
 from tests.sessions.third_party import DictManager, ObjectManager
+
+TALKER = """
+import asyncio, sys
+from pathlib import Path
+from bot import Agent, Provider, SQLiteSessionManager, failpoints
+
+db, base_url, folder, turns = sys.argv[1:]
+
+async def main():
+    provider = Provider(model="scripted", api_key="key", base_url=base_url)
+    agent = Agent(provider=provider, session_manager=SQLiteSessionManager(Path(db)))
+    failpoints.watch(Path(folder))
+    for number in range(int(turns)):
+        await agent.run("My name is Alice. " + "word " * 80, session_id="s")
+    await agent.resume("s")
+    print((await agent.run("What is my name?", session_id="s")).output)
+    await agent.close()
+
+asyncio.run(main())
+"""
 
 Rule = Callable[[Mapping[str, Any]], Reply | str]
 
@@ -470,3 +493,33 @@ async def test_a_turn_that_is_being_answered_stays_whole() -> None:
         kinds = [event.kind for event in session.events]
         assert kinds[-3:] == ["user_message", "compaction_done", "assistant_message"]
         assert json.dumps(talk.chats[-1]["messages"][-1]["content"]) == '"really?"'
+
+
+# -- killed ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("point", ["compact.before", "compact.after"])
+async def test_whoever_is_killed_at_a_compaction_goes_on_after_the_next_start(
+    point: str, tmp_path: Path
+) -> None:
+    store = SQLiteSessionManager(tmp_path / "s.db")
+    async with talking(manager=store) as talk:
+
+        async def lives(turns: int) -> tuple[int | None, str]:
+            arguments = [tmp_path / "s.db", talk.server.base_url, tmp_path, turns]
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", TALKER, *map(str, arguments), stdout=PIPE
+            )
+            told, _ = await process.communicate()
+            return process.returncode, told.decode().strip()
+
+        (tmp_path / "kill").write_text(f"{point} 1")
+        assert (await lives(20))[0] == -signal.SIGKILL
+        session = await store.get("s")
+        assert session is not None
+        assert len(session.open_turns) == 1
+        (tmp_path / "kill").unlink()
+        assert await lives(0) == (0, "You are Alice.")
+        log = await store.read_log("s")
+    assert sum(isinstance(event, CompactionDoneEvent) for event in log) == 1
+    assert talk.server.refused == []
