@@ -40,7 +40,7 @@ _SELECT_SESSION = """
 
 _SELECT_EVENTS = "SELECT body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 
-_ALL = -1
+_ALL = 2**62
 
 
 def inserting(session: Session, state: str) -> Callable[[Connection], bool]:
@@ -130,7 +130,7 @@ def events_after(
     connection: Connection, session_id: str, seq: int, limit: int
 ) -> list[RecordedEvent]:
     """Return the events of a log that come after number `seq`, at most so many."""
-    rows = connection.execute(_SELECT_EVENTS, (session_id, seq, limit))
+    rows = connection.execute(_SELECT_EVENTS, (session_id, seq, limit)).fetchall()
     return codec.from_json([body for (body,) in rows])
 
 
