@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from bot.agent.history import Message, opening, told_turns
 from bot.agent.model import ModelRequest
 from bot.agent.parts import Parts
-from bot.agent.tokens import Report, Scale, measure, size_of
+from bot.agent.tokens import DEFAULT, Report, Scale, measure, size_of
 from bot.events import RecordedEvent
 from bot.sessions import Session
 
@@ -35,36 +34,38 @@ class Asked:
     scale: Scale
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    messages: list[Message]
+    report: Report | None
+
+
 async def request_for(parts: Parts, session: Session, turn_id: str | None) -> Asked:
     """Return the request for an answer in a turn (`None`: after all turns)."""
-    definitions = await parts.definitions()
-    make = partial(
-        _request,
-        session.events,
-        definitions,
-        system_prompt=parts.system_prompt(),
-        model=parts.model.model,
-        turn_id=turn_id,
-    )
+    tools = await parts.definitions()
+    prompt = parts.system_prompt()
+    make = partial(_told, session.events, prompt, parts.model.model, turn_id)
     is_long = len(session.events) > LONG
-    return await asyncio.to_thread(make) if is_long else make()
+    told = await asyncio.to_thread(make) if is_long else make()
+    scale = DEFAULT if told.report else await parts.capacity.scale(told.messages)
+    beside = len(json.dumps(tools)) if tools else 0
+    tokens, scale = measure(told.messages, beside=beside, report=told.report, scale=scale)
+    return Asked(
+        request=ModelRequest(messages=told.messages, tools=tools),
+        tokens=tokens,
+        beside=scale.tokens(beside + size_of(prompt)),
+        scale=scale,
+    )
 
 
-def _request(
-    events: Sequence[RecordedEvent],
-    tools: Sequence[Mapping[str, Any]],
-    *,
-    system_prompt: str,
-    model: str,
-    turn_id: str | None,
-) -> Asked:
-    messages: list[Message] = opening(events, system_prompt)
+def _told(
+    events: Sequence[RecordedEvent], system_prompt: str, model: str, turn_id: str | None
+) -> _Told:
+    """Return what the model is told, and what the service said of the beginning of it."""
+    messages = opening(events, system_prompt)
     report = None
     for turn in told_turns(events, model=model, turn_id=turn_id):
         if turn.report is not None:
             report = Report(len(messages) + turn.report.messages, turn.report.tokens)
         messages += turn.messages
-    beside = len(json.dumps(tools)) if tools else 0
-    tokens, scale = measure(messages, beside=beside, report=report)
-    task = scale.tokens(beside + size_of(system_prompt))
-    return Asked(ModelRequest(messages=messages, tools=tools), tokens, task, scale)
+    return _Told(messages, report)

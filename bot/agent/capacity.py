@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bot.agent.compaction import Room
-from bot.agent.model import Model, TellsContextWindow
-from bot.agent.tokens import Scale
+from bot.agent.model import CountsTokens, Model, TellsContextWindow
+from bot.agent.tokens import DEFAULT, Scale, sample_of, size_of
 
 UNKNOWN = 32_768
 """Tokens that a model is taken to read where nobody knows: less than most do."""
@@ -116,6 +118,13 @@ class Capacity:
     async def _asked(self) -> int | None:
         model = self._model
         return await model.context_window() if isinstance(model, TellsContextWindow) else None
+
+    async def scale(self, messages: Sequence[Mapping[str, Any]]) -> Scale:
+        """Return the scale of messages of which no service has told how many tokens they are."""
+        sample = sample_of(messages)
+        model = self._model
+        tokens = await model.count_tokens(sample) if isinstance(model, CountsTokens) else None
+        return Scale.measured(size_of(sample), tokens) if tokens else DEFAULT
 
     async def is_passed(self, session_id: str, tokens: int) -> bool:
         """Return whether a request of so many tokens calls for a compaction."""

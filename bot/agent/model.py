@@ -89,3 +89,12 @@ class TellsContextWindow(Protocol):
     async def context_window(self) -> int | None:
         """Return how many tokens it reads, or `None` if that is not known."""
         ...
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A model of which the tokens can be counted here."""
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Return how many tokens a text has, or `None` where that cannot be told at once."""
+        ...

@@ -12,6 +12,8 @@ FEWEST, MOST = 1.0, 8.0
 """No service counts less or more bytes to a token, whatever it reports."""
 IMAGE = 4_500
 """What an image is taken for, in bytes: its own say nothing of its tokens, mostly under 1,500."""
+SAMPLE = 20_000
+"""Characters that are enough to count how dense a conversation's tokens are."""
 _EMBEDDED = frozenset({"image_url", "input_audio", "file"})
 _BESIDE = 4
 
@@ -36,6 +38,9 @@ class Scale:
         return int(tokens * self.bytes_per_token)
 
 
+DEFAULT = Scale()
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The service's count of an earlier request, of which this one is a continuation.
@@ -50,7 +55,11 @@ class Report:
 
 
 def measure(
-    messages: Sequence[Mapping[str, Any]], *, beside: int = 0, report: Report | None = None
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    beside: int = 0,
+    report: Report | None = None,
+    scale: Scale = DEFAULT,
 ) -> tuple[int, Scale]:
     """Return how many tokens a request has, and by which scale.
 
@@ -58,9 +67,9 @@ def measure(
         messages: The request's.
         beside: Bytes of what is sent beside them, the tools above all.
         report: What is known for its beginning.
+        scale: The one to go by where there is no report.
     """
     if report is None:
-        scale = Scale()
         return scale.tokens(beside + size_of(messages)), scale
     before = beside + size_of(messages[: report.messages])
     scale = Scale.measured(before, report.tokens)
@@ -81,6 +90,18 @@ def size_of(value: object) -> int:
             return sum(size_of(each) for each in value)
         case _:
             return _BESIDE
+
+
+def sample_of(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return some of the latest text of a request, to count its tokens."""
+    texts: list[str] = []
+    free = SAMPLE
+    for message in reversed(messages):
+        content = message.get("content")
+        if isinstance(content, str) and free > 0:
+            texts.append(content[:free])
+            free -= len(content)
+    return "\n".join(texts)
 
 
 def cut(text: str, size: int) -> str:

@@ -17,6 +17,7 @@ from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
 from bot.providers.settings import checked
 from bot.providers.sse import DONE, END, Chunk, EventReader
+from bot.providers.tokenizer import Tokenizer
 from bot.providers.windows import known_window, tells_of_models, told_window
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Provider:
         )
         self._retry = retry or RetryPolicy(max_attempts=max_attempts)
         self._client: openai.AsyncOpenAI | None = None
+        self._tokenizer = Tokenizer(self.model)
         self._opening = threading.Lock()  # held in threads only
 
     def __repr__(self) -> str:
@@ -117,6 +119,10 @@ class Provider:
             if window is not None:
                 return window
         return known_window(self.model)
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Return how many tokens a text has; `None` where or while nobody can count them here."""
+        return await self._tokenizer.count(text)
 
     async def _told(self, path: str) -> object:
         client = await self._opened()

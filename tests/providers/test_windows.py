@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
@@ -14,7 +14,7 @@ from bot.sandbox.model import ScriptedModel, serve_model
 
 
 @asynccontextmanager
-async def telling(pages: dict[str, object]) -> AsyncIterator[str]:
+async def telling(pages: Mapping[str, object]) -> AsyncIterator[str]:
     """Serve JSON values, or texts as they are, by their paths."""
 
     async def page(request: web.Request) -> web.Response:
