@@ -93,7 +93,8 @@ async def _compact(
 ) -> CompactionDoneEvent | None:
     async with live.compacting:
         model = parts.model.model
-        make = partial(plan, await live.open(), room, model=model, turn_id=turn_id)
+        now = (await live.open()).draft()  # the session itself may go on while the thread reads
+        make = partial(plan, now, room, model=model, turn_id=turn_id)
         planned = await asyncio.to_thread(make)
         if planned is None:
             return None

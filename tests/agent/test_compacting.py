@@ -454,6 +454,15 @@ async def test_one_by_hand_that_fails_is_told_to_who_asked() -> None:
         assert await talk.says("still there?")
 
 
+async def test_a_service_that_refuses_the_smallest_piece_is_not_asked_for_ever() -> None:
+    refused = Failure(400, {"error": {"code": "context_length_exceeded"}})
+    async with talking(model=ScriptedModel().answers(summary_by(refused))) as talk:
+        await fill(talk, 4)
+        with pytest.raises(ContextTooLongError):
+            await talk.agent.compact("s", by="bob")
+        assert 1 < len(talk.summaries) < 6
+
+
 async def test_a_session_that_waits_for_a_yes_can_be_compacted() -> None:
     @tool(approval=True)
     def pay() -> str:
