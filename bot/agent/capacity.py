@@ -130,11 +130,13 @@ class Capacity:
         """Return whether a request of so many tokens calls for a compaction."""
         if not self._window and tokens < SMALLEST * self._share:
             return False
-        passed = tokens >= await self.window() * self._share
-        if not passed:
+        if tokens < await self.window() * self._share:
             self._not_before.pop(session_id, None)
-        return passed and tokens >= self._not_before.get(session_id, 0)
+            return False
+        return tokens >= self._not_before.get(session_id, 0)
 
     async def put_off(self, session_id: str, tokens: int) -> None:
-        """Try no more until the conversation has grown well beyond so many tokens."""
-        self._not_before[session_id] = tokens + int(await self.window() * GROWTH)
+        """Where a compaction left so many tokens, try no more until they have grown well."""
+        window = await self.window()
+        if tokens >= window * self._share:
+            self._not_before[session_id] = tokens + int(window * GROWTH)

@@ -38,7 +38,8 @@ async def fitting_request(parts: Parts, live: LiveSession, turn_id: str) -> Aske
     One that fails is logged, and put off; the turn goes on without.
     """
     asked = await request_for(parts, live.session, turn_id)
-    if not await parts.capacity.is_passed(live.session_id, asked.tokens):
+    is_passed = partial(parts.capacity.is_passed, live.session_id, asked.tokens)
+    if not await live.interrupts.guard(is_passed):
         return asked
     window = await parts.capacity.window()
     overflows = parts.capacity.is_known and asked.tokens >= window

@@ -29,7 +29,7 @@ FAILURES: tuple[type[Exception], ...] = (
 )
 
 
-TELLS_WITHIN = 10.0
+TELLS_WITHIN = 5.0
 """Seconds for what a service tells of its models: an answer may be waiting for it."""
 
 
