@@ -21,8 +21,7 @@ logger = logging.getLogger(__name__)
 _SENTENCES = {
     "model_unavailable": "The model service is not answering right now. Please try again later.",
     "model_refused": "The model service refused the request. The bot's operator has to look at it.",
-    IMAGES_REFUSED: "The model service refused this, and it may be for an image: I show it no more. "
-    "Please ask again without it.",
+    IMAGES_REFUSED: "The model service refused this, perhaps for an image, which I leave out now.",
     "content_refused": "The model service refused to answer this.",
     "context_too_long": "This conversation has become too long for the model. /reset starts anew.",
     "empty_answer": "The model had nothing to say to this.",

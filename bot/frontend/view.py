@@ -21,7 +21,7 @@ from bot.frontend.card import card, person
 from bot.frontend.markdown import render
 from bot.frontend.reasoning import split_reasoning
 from bot.frontend.shown import File, Key, Purpose, Shown
-from bot.frontend.text import code, one_line
+from bot.frontend.text import code, one_line, plain
 
 EMPTY_ANSWER = "*(The answer was empty.)*"
 
@@ -98,6 +98,8 @@ class _Stretch:
         match event:
             case UserMessageEvent():
                 self._begin(event)
+                if event.notes and event.turn_id not in self._skipped:
+                    yield _notes(event)
             case ResetEvent():
                 yield from self._reset(event)
             case ToolResultEvent():
@@ -180,6 +182,15 @@ class _Stretch:
 
 def _is_skip(event: RecordedEvent) -> bool:
     return isinstance(event, TurnEndedEvent) and event.outcome is TurnOutcome.SKIPPED
+
+
+def _notes(event: UserMessageEvent) -> Shown:
+    """Tell somebody what of their message could not be read, in one line."""
+    return Shown(
+        key=Key(event.turn_id, f"n{event.seq}", Purpose.NOTICE),
+        content=plain(" ".join(event.notes), 1000),
+        reply_to=event.source_id,
+    )
 
 
 def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:

@@ -20,6 +20,7 @@ from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
+from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
 from bot.frontend.rooms import Rooms
@@ -108,7 +109,7 @@ def wire(
     inbox = Inbox(
         client=client,
         agent=agent,
-        store=store,
+        reader=MessageReader(client=client, store=store, deliveries=deliveries, options=options),
         marks=marks,
         people=people,
         rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, options=options),
