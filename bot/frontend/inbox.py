@@ -32,7 +32,7 @@ SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
 STRANGER = "I answer direct messages only from people named in my configuration."
 STRANGER_TO_SERVERS = "I answer direct messages only from people who may talk to me in a server."
 TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
-EMPTY = "I see nothing here. What can I do for you?"
+EMPTY = "I see no text here. What can I do for you?"
 LATE = (
     "I was away for too long to answer what was written here. Please ask again what still matters."
 )

@@ -53,6 +53,8 @@ def _read(reader: PdfReader, until: float) -> Content:
         if length > LONGEST:
             break
     text = "\n\n".join(page for page in pages if page)
+    if not text and len(pages) < min(count, MOST_PAGES):
+        raise UnreadableError("it takes too long")
     if not text:
         raise UnreadableError("there is no text in it, perhaps pictures of text")
     return text_content(text, "" if len(pages) == count else f"the first {len(pages)} pages")
