@@ -15,19 +15,36 @@ from bot.agent.said import BLOB, Part, attached, escaped, safe_name, text_part
 from bot.events import Attachment
 from bot.sessions import SessionManager, SessionStore
 
+MOST_IMAGES = 50  # of one request, and how many characters they are: services refuse more
+MOST_IMAGE_CHARACTERS = 18_000_000
 LARGEST_IMAGE = 8 * 1024 * 1024
 MOST_CHARACTERS = 200_000  # of one file
 KEPT = 64 * 1024 * 1024  # characters of what was made ready, for the next request
+PIECE = 3 * 2**16  # bytes that are encoded at once; with a multiple of three nothing is padded
 LARGE = 100_000  # bytes from which on a thread makes it ready
 
 Ready = tuple[str, str]
 """`text` or `image`, and what goes to the service: a text without marks, or a `data:` URL."""
 
 
+class _Room:
+    """What of a request is left for images."""
+
+    def __init__(self) -> None:
+        self._images, self._characters = MOST_IMAGES, MOST_IMAGE_CHARACTERS
+
+    def takes(self, url: str) -> bool:
+        """Whether one more fits in; after the first that does not, none does."""
+        self._images -= 1
+        self._characters -= len(url)
+        return self._images >= 0 and self._characters >= 0
+
+
 class Attachments:
     """Reads files from the store; one that is gone, or that no model reads, is only named.
 
-    The same history gives the same bytes each time, as long as the files are there.
+    The same history gives the same bytes each time, as long as the files are there. Of more images
+    than services take the latest are shown.
 
     Attributes:
         sees_images: Whether the model reads images.
@@ -45,16 +62,18 @@ class Attachments:
         Raises:
             StorageError: if a file cannot be read.
         """
-        return [await self._message(each) for each in messages]
+        room = _Room()
+        latest_first = [await self._message(each, room) for each in reversed(messages)]
+        return latest_first[::-1]
 
-    async def _message(self, message: Message) -> Message:
+    async def _message(self, message: Message, room: _Room) -> Message:
         content = message.get("content")
         if not isinstance(content, list):
             return message
-        parts = [each for part in content for each in await self._parts(part)]
+        parts = [each for part in content for each in await self._parts(part, room)]
         return message | {"content": _joined(parts)}
 
-    async def _parts(self, part: Part) -> Sequence[Part]:
+    async def _parts(self, part: Part, room: _Room) -> Sequence[Part]:
         if part["type"] != BLOB:
             return [part]
         file = Attachment(sha256=part["sha256"], media_type=part["media_type"], name=part["name"])
@@ -63,7 +82,7 @@ class Attachments:
         match ready:
             case ("text", text):
                 return [text_part(f"[file {name}]\n{text}\n[end of file {name}]")]
-            case ("image", url) if self.sees_images:
+            case ("image", url) if self.sees_images and room.takes(url):
                 image = {"type": "image_url", "image_url": {"url": url}}
                 return [text_part(f"[image {name}]"), image]
             case _:
@@ -94,8 +113,7 @@ def _made(data: bytes) -> Ready | None:
     """Return what of a file a service reads; `None` for nothing."""
     kind = image_type(data)
     if kind is not None:
-        encoded = base64.b64encode(data).decode() if len(data) <= LARGEST_IMAGE else ""
-        return ("image", f"data:{kind};base64,{encoded}") if encoded else None
+        return ("image", _url(kind, data)) if len(data) <= LARGEST_IMAGE else None
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -104,6 +122,13 @@ def _made(data: bytes) -> Ready | None:
         return None
     rest = "" if len(text) <= MOST_CHARACTERS else "\n[note: the rest of the file is left out]"
     return "text", f"{escaped(text[:MOST_CHARACTERS])}{rest}"
+
+
+def _url(kind: str, data: bytes) -> str:
+    """Return an image as a `data:` URL; done as one it would hold up the event loop."""
+    pieces = (data[at : at + PIECE] for at in range(0, len(data), PIECE))
+    encoded = [base64.b64encode(piece).decode() for piece in pieces]
+    return "".join([f"data:{kind};base64,", *encoded])
 
 
 def _joined(parts: Sequence[Part]) -> str | list[dict[str, Any]]:

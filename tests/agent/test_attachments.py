@@ -172,6 +172,20 @@ async def test_a_key_that_is_refused_is_not_put_down_to_images(
     assert contents(model)[0][1]["type"] == "image_url"
 
 
+@pytest.mark.parametrize("limit", ["MOST_IMAGES", "MOST_IMAGE_CHARACTERS"])
+async def test_of_too_many_images_the_latest_are_shown(
+    manager: SessionManager, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(attachments, limit, 2 if limit == "MOST_IMAGES" else 250)
+    image = await file(manager, PNG, "image/png", "dot.png")
+    part = {"type": "blob", "media_type": "image/png", "name": "dot", "sha256": image.sha256}
+    history = [{"role": "user", "content": [part]} for _ in range(3)]
+    told = await Attachments(manager).resolved(history)
+    assert [isinstance(each["content"], str) for each in told] == [True, False, False]
+    assert isinstance(manager, SessionStore)
+    await manager.close()
+
+
 async def test_what_is_kept_for_the_next_request_is_bounded(
     manager: SessionManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:

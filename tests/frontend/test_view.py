@@ -248,3 +248,16 @@ def test_what_came_too_late_is_told_in_one_line_and_waits_for_nothing() -> None:
         "I was away."
     ]
     assert "late" in found.closed
+
+
+def test_what_could_not_be_read_is_told_in_one_line_where_it_was_said() -> None:
+    first = replace(asked(), notes=("The file a_b was not read.", "Nor was c."))
+    [notice] = seen(first, AssistantMessageEvent(text="", interrupted=True)).shown
+    assert notice.content == "The file a\\_b was not read. Nor was c."
+    assert (notice.reply_to, notice.key.purpose) == ("discord-5", Purpose.NOTICE)
+
+
+def test_of_what_came_too_late_nothing_more_is_told() -> None:
+    late = TurnEndedEvent(outcome=TurnOutcome.SKIPPED, text="Too late.")
+    [notice] = seen(replace(asked(), notes=("Not read.",)), late).shown
+    assert notice.content == "Too late."

@@ -72,9 +72,9 @@ def _smaller(image: Image) -> bytes:
 def _on_white(image: Image) -> Image:
     from PIL.Image import new
 
-    white = new("RGBA", image.size, "white")
-    white.alpha_composite(image)
-    return white.convert("RGB")
+    white = new("RGB", image.size, "white")
+    white.paste(image, mask=image)
+    return white
 
 
 def _encoded(image: Image, kind: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from bot.frontend.reading.content import Content, UnreadableError, text_content
+from bot.frontend.reading.content import LONGEST, Content, UnreadableError, text_content
 
 _BOMS = (  # the longer first: UTF-32's little-endian one begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -13,6 +13,7 @@ _BOMS = (  # the longer first: UTF-32's little-endian one begins with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_ENOUGH = 4 * (LONGEST + 1)  # bytes for as many characters as are kept, and one more
 _SAMPLE = 50_000  # bytes from which an encoding is guessed
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"})
 _MOST_CONTROLS = 0.005  # of all bytes: text has hardly any, whatever its encoding
@@ -33,19 +34,20 @@ def as_text(data: bytes) -> Content:
 
 
 def decoded(data: bytes) -> str | None:
-    """Return the text that some bytes are, `None` if they are none."""
+    """Return the text that some bytes are, or begin with; `None` if they are none."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return _strictly(data, encoding)
     if b"\0" in data:
-        wide = _wide(data)
+        wide = _wide(data[:_ENOUGH])
         return _strictly(data, wide) if wide else None
     return _strictly(data, "utf-8") or _guessed(data)
 
 
 def _strictly(data: bytes, encoding: str) -> str | None:
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        text = data.decode(encoding)
+        text = decoder.decode(data[:_ENOUGH], final=len(data) <= _ENOUGH)
     except UnicodeDecodeError:
         return None
     return None if _is_binary(text.encode(errors="replace")) else text
@@ -60,7 +62,7 @@ def _wide(data: bytes) -> str | None:
 
 
 def _guessed(data: bytes) -> str | None:
-    if _is_binary(data):
+    if _is_binary(data[:_ENOUGH]):
         return None
     from charset_normalizer import from_bytes
 
@@ -68,7 +70,7 @@ def _guessed(data: bytes) -> str | None:
     if len(sample) < len(data):  # not in the middle of a character
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     best = from_bytes(sample).best()
-    return None if best is None else data.decode(best.encoding, errors="replace")
+    return None if best is None else data[:_ENOUGH].decode(best.encoding, errors="replace")
 
 
 def _is_binary(data: bytes) -> bool:
