@@ -101,9 +101,9 @@ class Attachments:
         return ready
 
     def _keep(self, sha256: str, ready: Ready) -> None:
-        if sha256 not in self._kept:
-            self._kept[sha256] = ready
-            self._size += len(ready[1])
+        _, before = self._kept.pop(sha256, ("", ""))  # another run may have made it meanwhile
+        self._kept[sha256] = ready
+        self._size += len(ready[1]) - len(before)
         while self._size > KEPT:
             _, (_, oldest) = self._kept.popitem(last=False)
             self._size -= len(oldest)
