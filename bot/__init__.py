@@ -66,6 +66,7 @@ from bot.events import (
 from bot.providers import Provider, ProviderType
 from bot.sessions import (
     InMemorySessionManager,
+    PostgresSessionManager,
     Session,
     SessionManager,
     SessionStore,
@@ -101,6 +102,7 @@ __all__ = [
     "ModelRefusedError",
     "ModelUnavailableError",
     "ParleyError",
+    "PostgresSessionManager",
     "Provider",
     "ProviderType",
     "Quote",

@@ -12,9 +12,10 @@ import discord
 from bot.errors import StorageError
 from bot.events import utc_now
 from bot.frontend.bursts import Bursts, joined
-from bot.frontend.inbox import Heard, Inbox, is_from_a_person
+from bot.frontend.inbox import Heard, Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.missed import Channel, between, is_readable, newer
+from bot.frontend.people import is_from_a_person
 from bot.frontend.refusals import DiscordError, UnavailableError
 from bot.frontend.seen import Seen, id_at
 

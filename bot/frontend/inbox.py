@@ -18,17 +18,17 @@ from bot.frontend.ids import Place, user_id_of
 from bot.frontend.locks import Locks
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.outbox import Outbox
-from bot.frontend.people import People
+from bot.frontend.people import People, is_from_a_person
 from bot.frontend.reading.message import MessageReader
 from bot.frontend.refusals import DiscordError, UnavailableError
-from bot.frontend.rooms import Rooms, place_of_message
+from bot.frontend.rooms import Rooms, home_of, place_of_message
 from bot.frontend.runs import Runs
 from bot.frontend.trouble import Outage
+from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
 
 logger = logging.getLogger(__name__)
 
-SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
 STRANGER = "I answer direct messages only from people named in my configuration."
 STRANGER_TO_SERVERS = "I answer direct messages only from people who may talk to me in a server."
 TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
@@ -56,6 +56,7 @@ class Inbox:
         agent: Agent,
         reader: MessageReader,
         marks: MarkStore,
+        homes: HomeStore,
         people: People,
         rooms: Rooms,
         runs: Runs,
@@ -68,6 +69,7 @@ class Inbox:
         self._agent = agent
         self._reader = reader
         self._marks = marks
+        self._homes = homes
         self._people = people
         self._rooms = rooms
         self._runs = runs
@@ -169,6 +171,8 @@ class Inbox:
     async def _record(self, messages: Sequence[discord.Message], place: Place) -> bool:
         """Record what was said and let it be answered; return whether it is on disk."""
         said = await self._reader.read(messages, place)
+        if messages[0].guild is not None:
+            await self._homes.put(place.session_id, home_of(messages[0], messages[0].guild))
         user_id = user_id_of(messages[0].author.id)
         run = self._agent.run(said, place.session_id, user_id=user_id)
         first = await self._runs.begin(place.session_id, run)
@@ -195,10 +199,3 @@ class Inbox:
             logger.warning("nor could it be told in %s: %s", message.channel.id, exc)
             return Heard.LATER if isinstance(exc, UnavailableError) else Heard.TAKEN
         return Heard.TAKEN
-
-
-def is_from_a_person(message: discord.Message, client: discord.Client) -> bool:
-    """Whether a human wrote a message: not a bot, a webhook, Discord itself, or this bot."""
-    author = message.author
-    automatic = author.bot or author.system or message.webhook_id is not None
-    return not automatic and author != client.user and message.type in SPOKEN
