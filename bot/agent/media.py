@@ -17,5 +17,5 @@ def image_type(data: bytes) -> str | None:
 
 
 def is_pdf(data: bytes) -> bool:
-    """Whether this is a PDF; its mark may stand a little behind the beginning."""
-    return b"%PDF-" in data[:1024]
+    """Whether this is a PDF; some begin with empty lines."""
+    return data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-")

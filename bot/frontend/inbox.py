@@ -129,6 +129,8 @@ class Inbox:
     ) -> Heard:
         if not await self._may_talk(message):
             return await self._refuse(message)
+        for each in messages:
+            each.author = message.author  # by the same name, though it was read later
         match self._rate.ask(message.author.id, message.created_at.timestamp()):
             case rate.Verdict.ANSWER:
                 return await self._take(message, reaction, messages)
@@ -171,6 +173,9 @@ class Inbox:
     async def _record(self, messages: Sequence[discord.Message], place: Place) -> bool:
         """Record what was said and let it be answered; return whether it is on disk."""
         said = await self._reader.read(messages, place)
+        if not said:  # all that it does is reply to what is known
+            await self._say(messages[0], EMPTY)
+            return True
         if messages[0].guild is not None:
             await self._homes.put(place.session_id, home_of(messages[0], messages[0].guild))
         user_id = user_id_of(messages[0].author.id)

@@ -28,6 +28,7 @@ def test_any_bytes_have_at_most_one_kind(data: bytes) -> None:
     assert not (image_type(data) and data.startswith(b"%PDF-") and is_pdf(data))
 
 
-def test_a_pdf_may_begin_with_something_else() -> None:
+def test_a_pdf_may_begin_with_empty_lines() -> None:
     assert is_pdf(b"\n\n%PDF-1.7")
+    assert not is_pdf(b"A text about %PDF-1.7")
     assert not is_pdf(b" " * 2000 + b"%PDF-1.7")

@@ -11,6 +11,7 @@ import pytest
 
 from bot.events import UserMessageEvent
 from bot.frontend import bursts
+from bot.frontend.inbox import EMPTY
 from bot.sandbox import Gate, Place
 from bot.sandbox.drafts import UPLOAD_LIMIT
 from bot.sandbox.model import images
@@ -172,6 +173,15 @@ async def test_a_reply_to_what_is_not_known_quotes_it(stage: Stage) -> None:
         await stage.alice.says("really?", in_=thread, reply_to=known)
         await stage.says(thread, "Right.")
         assert own(stage) == "really?"
+
+
+async def test_a_reply_that_adds_nothing_is_answered_plainly(stage: Stage) -> None:
+    async with stage.running():
+        await ask(stage, "tea")
+        answer = stage.desk.messages[-1]
+        await stage.alice.says(stage.bot.mention, in_=stage.desk, reply_to=answer)
+        await stage.says(stage.desk, EMPTY)
+    assert len(stage.model.requests) == 1
 
 
 async def test_a_long_message_that_is_replied_to_is_shortened(stage: Stage) -> None:
