@@ -15,6 +15,7 @@ from bot.frontend.cards import Approve, Deny, Stop
 from bot.frontend.commands import add_commands
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
+from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
 from bot.frontend.tree import Tree
 from bot.frontend.wiring import wire
@@ -50,7 +51,9 @@ class ParleyClient(discord.AutoShardedClient):
         marks: MarkStore,
         options: FrontendOptions,
     ) -> None:
+        pacing = Pacing()
         super().__init__(
+            http_trace=pacing.trace(),
             intents=_intents(),
             allowed_mentions=NOBODY,
             max_messages=None,
@@ -73,6 +76,7 @@ class ParleyClient(discord.AutoShardedClient):
             places=places,
             marks=marks,
             options=options,
+            pacing=pacing,
         )
         self.control, self.people = self._parts.control, self._parts.people
 

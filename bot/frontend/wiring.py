@@ -18,6 +18,7 @@ from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
+from bot.frontend.pacing import Pacing
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
 from bot.frontend.reconcile import Reconciler
@@ -66,6 +67,7 @@ def wire(
     places: PlaceStore,
     marks: MarkStore,
     options: FrontendOptions,
+    pacing: Pacing,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
@@ -73,7 +75,7 @@ def wire(
     outage, locks, seen = Outage(outbox, noted=lambda: comeback.soon()), Locks[int](), Seen(places)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
-    previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
+    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,

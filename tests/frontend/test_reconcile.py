@@ -18,6 +18,7 @@ from bot.events import (
     utc_now,
 )
 from bot.frontend import FrontendOptions
+from bot.frontend.pacing import Pacing
 from bot.frontend.wiring import Parts, wire
 from bot.providers.provider import Provider
 from bot.sessions import SQLiteSessionManager
@@ -52,6 +53,7 @@ class Desk:
             places=PlaceStore(self.store.database),
             marks=MarkStore(self.store.database),
             options=FrontendOptions(),
+            pacing=Pacing(),
         )
 
     @property
