@@ -28,8 +28,9 @@ from bot.frontend.locks import Locks
 # Before Discord has told anything: 5 in 5 seconds, which is empirical and not documented.
 DEFAULT_LIMIT, DEFAULT_WINDOW = 5, 5.0
 KEPT = 5  # one in so many of a bucket is never used for previews
-MARGIN = 0.05  # seconds after the end of a window: what discord.py held back goes first
+MARGIN = 0.0625  # seconds after the end of a window: what discord.py held back goes first
 _PATH = re.compile(r".*/channels/(\d+)/messages(/\d+)?")
+LONG = 60.0  # seconds: a window is shorter
 EVERYWHERE = 0  # in the place of a channel id
 
 
@@ -68,7 +69,7 @@ class Pacing:
         self._buckets: dict[Kind, str] = {}
         self._limits: dict[str, int] = {}
         self._budgets: dict[tuple[str, int], Budget] = {}
-        self._last: dict[tuple[str, int], float] = {}
+        self._last: dict[tuple[Kind, int], float] = {}
         self._blocked: dict[int, float] = {}
         self._turns = Locks[int]()
 
@@ -125,8 +126,8 @@ class Pacing:
         budget, now = self._budgets.get(key), self._clock()
         free = [self._blocked.get(EVERYWHERE), self._blocked.get(channel_id)]
         if budget is not None and now < budget.resets_at + MARGIN:
-            free.append(budget.next_at(self._last.get(key)))
-        return max(0.0, *(each - now for each in free if each is not None))
+            free.append(budget.next_at(self._last.get((kind, channel_id))))
+        return max([0.0, *(each - now for each in free if each is not None)])
 
     def _take(self, channel_id: int, kind: Kind) -> None:
         """Count a request that goes now; its answer will tell how much is left in truth."""
@@ -135,7 +136,7 @@ class Pacing:
         budget = self._budgets.get(key)
         if budget is None or budget.resets_at <= now:
             budget = Budget(limit=limit, remaining=limit, resets_at=now + DEFAULT_WINDOW)
-        self._last[key] = now
+        self._last[kind, channel_id] = now
         self._budgets[key] = Budget(
             limit=limit, remaining=budget.remaining - 1, resets_at=budget.resets_at
         )
@@ -148,6 +149,7 @@ class Pacing:
         now = self._clock()
         for key in [key for key, each in self._budgets.items() if each.resets_at + MARGIN < now]:
             del self._budgets[key]
-            self._last.pop(key, None)
+        for at in [each for each, last in self._last.items() if last + LONG < now]:
+            del self._last[at]
         for channel_id in [each for each, until in self._blocked.items() if until < now]:
             del self._blocked[channel_id]
