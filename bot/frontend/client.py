@@ -51,9 +51,9 @@ class ParleyClient(discord.AutoShardedClient):
         marks: MarkStore,
         options: FrontendOptions,
     ) -> None:
-        pacing = Pacing()
+        self.pacing = Pacing()
         super().__init__(
-            http_trace=pacing.trace(),
+            http_trace=self.pacing.trace(),
             intents=_intents(),
             allowed_mentions=NOBODY,
             max_messages=None,
@@ -76,7 +76,7 @@ class ParleyClient(discord.AutoShardedClient):
             places=places,
             marks=marks,
             options=options,
-            pacing=pacing,
+            pacing=self.pacing,
         )
         self.control, self.people = self._parts.control, self._parts.people
 

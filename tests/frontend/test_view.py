@@ -63,7 +63,7 @@ def texts(found: View) -> list[str]:
 
 
 def test_nothing_shows_nothing() -> None:
-    assert seen() == View(shown=[], closed={}, settled_to=0, expires_at=None)
+    assert seen() == View(shown=[], closed={}, waiting={}, settled_to=0, expires_at=None)
 
 
 def test_an_answer_replies_to_what_it_answers() -> None:
