@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.frontend.markdown import LIMIT
 from bot.frontend.rendering.unfinished import MORE
 from bot.sandbox import Place, User, World
 from bot.sandbox.model.replies import Streamed, delta_chunk, sse
@@ -40,10 +41,10 @@ class Paced(Streamed):
 
 
 def words(count: int, length: int = 2) -> list[str]:
-    """Return so many tokens, each a word with the space behind it, in lines of a dozen words."""
+    """Return so many tokens, each a word with the space behind it."""
     letters = "etaoinshrdlu"
     word = [letters[n % 12] + letters[n // 12 % 12] * (length - 1) for n in range(144)]
-    return [word[n % 144] + ("\n\n" if n % 96 == 95 else " ") for n in range(count)]
+    return [f"{word[n % 144]} " for n in range(count)]
 
 
 def dense(text: str) -> str:
@@ -64,7 +65,8 @@ class Lags:
     ages: list[float] = field(default_factory=list)
 
     async def watch(self, place: Place, bot: User, answer: Paced) -> None:
-        """Look until the whole answer is there."""
+        """Look until the whole answer is there; it must fit into five messages."""
+        assert len(answer.text) < 5 * LIMIT
         begun = False
         whole = len(dense(answer.text))
         while (seen := len(shown(place, bot))) < whole:
