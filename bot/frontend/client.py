@@ -7,9 +7,11 @@ import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 
+import aiohttp
 import discord
 
 from bot.agent import Agent
+from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
 from bot.frontend.cards import Approve, Deny, Stop
 from bot.frontend.commands import add_commands
@@ -43,8 +45,10 @@ class ParleyClient(discord.AutoShardedClient):
         options: FrontendOptions,
     ) -> None:
         self.pacing = Pacing()
+        trace = aiohttp.TraceConfig()
+        trace.on_request_end.extend([self.pacing.heard, heard])
         super().__init__(
-            http_trace=self.pacing.trace(),
+            http_trace=trace,
             intents=_intents(),
             allowed_mentions=NOBODY,
             max_messages=None,

@@ -73,18 +73,13 @@ class Pacing:
         self._blocked: dict[int, float] = {}
         self._turns = Locks[int]()
 
-    def trace(self) -> aiohttp.TraceConfig:
-        """Return what the client is to be made with, so that its requests are listened to."""
-        config = aiohttp.TraceConfig()
-        config.on_request_end.append(self._heard)
-        return config
-
-    async def _heard(
+    async def heard(
         self,
         session: aiohttp.ClientSession,
         context: SimpleNamespace,
         params: aiohttp.TraceRequestEndParams,
     ) -> None:
+        """Take note of an answer; to be called at the end of every request of the client."""
         response = params.response
         self.learn(params.method, params.url.path, response.status, response.headers)
 

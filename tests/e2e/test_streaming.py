@@ -2,6 +2,8 @@
 
 import asyncio
 
+from bot.frontend.outbox import Outbox
+from bot.frontend.shown import Key, Purpose, Shown
 from bot.sandbox import REAL_LIMITS, Limits, Rate
 from tests.e2e.stage import Stage
 from tests.e2e.streams import Lags, Paced, dense, refused, shown, words, written
@@ -132,3 +134,13 @@ async def test_a_line_that_a_killed_bot_left_goes_with_its_turn(stage: Stage) ->
     async with stage.running():
         await line.until(lambda message: message.deleted)
     assert len(stage.said(stage.desk)) == 1  # what went wrong
+
+
+async def test_the_edit_that_takes_the_last_of_a_limit_holds_nothing_up(stage: Stage) -> None:
+    stage.world.limits = Limits(edits=Rate(1, 3600.0))  # the next one may go in an hour
+    key = Key("turn-1", "m0", Purpose.ANSWER)
+    async with stage.running() as client:
+        outbox = Outbox(client)
+        message_id = await outbox.send(stage.desk.id, Shown(key=key, content="a"), nonce="1")
+        await outbox.edit(stage.desk.id, message_id, Shown(key=key, content="b"))
+    assert stage.said(stage.desk) == ["b"]
