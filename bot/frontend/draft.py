@@ -60,8 +60,9 @@ class Draft:
         self._status = status
 
     def goes_on(self, subject: Subject) -> bool:
-        """Begin another call of the same turn, if nothing of this one's text was written."""
-        if self.subject.turn_id != subject.turn_id or self._written.keys() - {self._status_key}:
+        """Begin another call of the same turn, if this one has no text."""
+        begun = self._written.keys() - {self._status_key} or self._text.preview()
+        if begun or self.subject.turn_id != subject.turn_id:
             return False
         self.subject = subject
         self._text, self._reasoning = Stream(), Reasoning()

@@ -77,11 +77,13 @@ def test_the_text_begins_where_the_status_line_is() -> None:
     assert [each.kind for each in written(draft)] == [Kind.EDIT]
 
 
-def test_a_call_whose_text_is_on_the_screen_is_not_made_another() -> None:
+def test_a_call_that_has_text_is_not_made_another() -> None:
+    again = Subject(session_id="dm-1", turn_id="turn-1", name="m1", reply_to=None)
     draft = Draft(SUBJECT)
     draft.add("Hello")
+    assert not draft.goes_on(again)
     written(draft)
-    assert not draft.goes_on(Subject(session_id="dm-1", turn_id="turn-1", name="m1", reply_to=None))
+    assert not draft.goes_on(again)
 
 
 def test_many_tools_are_counted_and_none_can_break_out() -> None:
