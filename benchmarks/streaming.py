@@ -144,6 +144,7 @@ async def previews(seconds: float) -> None:
             """Nothing has to be waited for."""
 
         async def stream(number: int) -> None:
+            await asyncio.sleep(number / 2)  # nobody begins at the very same moment
             registry = Previews(write=sheet.write, pacing=it.client.pacing, tasks=tasks)
             subject = Subject(
                 session_id=f"channel-{it.desk.id}",
