@@ -221,7 +221,7 @@ async def main() -> None:
         "long": lambda: one("9,900 characters, 5 messages, 40 s", 39.6, REAL_LIMITS, 4),
         "shared": lambda: one("one stream, sends and edits in one bucket", given.seconds, TOGETHER),
         "threads": lambda: threads(given.seconds),
-        "previews": lambda: previews(min(given.seconds, 15.0)),
+        "previews": lambda: previews(min(given.seconds, 12.0)),
         "traffic": lambda: traffic(given.seconds),
     }
     for name, scene in scenes.items():

@@ -4,7 +4,8 @@ import asyncio
 
 from bot.frontend.outbox import Outbox
 from bot.frontend.shown import Key, Purpose, Shown
-from bot.sandbox import REAL_LIMITS, Limits, Rate
+from bot.sandbox import REAL_LIMITS, Limits, Rate, Refusal
+from bot.sandbox.model.replies import Gate, delta_chunk
 from tests.e2e.stage import Stage
 from tests.e2e.streams import Lags, Paced, dense, refused, shown, words, written
 
@@ -144,3 +145,19 @@ async def test_the_edit_that_takes_the_last_of_a_limit_holds_nothing_up(stage: S
         message_id = await outbox.send(stage.desk.id, Shown(key=key, content="a"), nonce="1")
         await outbox.edit(stage.desk.id, message_id, Shown(key=key, content="b"))
     assert stage.said(stage.desk) == ["b"]
+
+
+async def test_a_preview_that_is_refused_ends_softly_and_the_answer_comes(stage: Stage) -> None:
+    refused_edit = stage.world.faults.next_edit(in_=stage.desk, fails=Refusal.MISSING_PERMISSIONS)
+    seen, edited = Gate(), Gate()
+    said = [delta_chunk({"content": text}) for text in ("Let me see,", " it is", " four.")]
+    end = delta_chunk({}, "stop")
+    stage.model.chunks([said[0], seen, said[1], edited, said[2], end, "[DONE]"])
+    async with stage.running():
+        await stage.alice.says("two and two?", in_=stage.desk)
+        preview = await stage.desk.next_message_from(stage.bot)
+        seen.release()
+        await stage.world.pulse.until(lambda: refused_edit.hits or None, 5.0, lambda: "no edit")
+        edited.release()
+        await preview.until(lambda message: message.content == "Let me see, it is four.")
+    assert stage.said(stage.desk) == ["Let me see, it is four."]
