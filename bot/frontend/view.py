@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.agent.steps import Wait, next_step
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -41,12 +42,14 @@ class View:
         shown: The messages, in their order.
         closed: The turns that have ended, with the source ids of the messages that began them:
             they show nothing else, whatever was previewed.
+        waiting: The turn that does nothing until somebody decides, if one does, told in that way.
         settled_to: Up to this `seq` of the log nothing that is shown will change.
         expires_at: When the first undecided request expires.
     """
 
     shown: Sequence[Shown]
     closed: Mapping[str, str | None]
+    waiting: Mapping[str, str | None]
     settled_to: int
     expires_at: datetime | None
 
@@ -90,6 +93,7 @@ class _Stretch:
         return View(
             shown=[each if isinstance(each, Shown) else self._card(each) for each in self._slots],
             closed={k: each.source_id for k, each in self._turns.items() if k not in self._open},
+            waiting=self._waiting(),
             settled_to=self._settled_to(),
             expires_at=min(self._expiries(), default=None),
         )
@@ -173,6 +177,11 @@ class _Stretch:
             turn_closed=request.turn_id not in self._open,
             asked=self._turns[request.turn_id].source_id,
         )
+
+    def _waiting(self) -> Mapping[str, str | None]:
+        step = next_step(self._events)
+        turn = self._turns.get(step.turn_id) if isinstance(step, Wait) else None
+        return {step.turn_id: turn.source_id} if isinstance(step, Wait) and turn else {}
 
     def _settled_to(self) -> int:
         still_open = [turn.since for turn in self._open.values()]
