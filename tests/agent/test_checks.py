@@ -144,7 +144,11 @@ async def test_a_call_that_became_gated_is_checked_before_anybody_is_asked(
 async def test_one_refused_call_does_not_keep_the_others_back(
     make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, doorman: Doorman
 ) -> None:
-    agent = make_agent(tools=[doorman.door(approval=True), tool(lambda: "ding", name="ring")])
+    @tool
+    def ring() -> str:
+        return "ding"
+
+    agent = make_agent(tools=[doorman.door(approval=True), ring])
     doorman.answer = doorman.no
     wrong = ("open_door", {"gate": "cellar"})
     model.says(calls=[OPEN, ("ring", {}), wrong, ("fly", {})]).then("Rang.")

@@ -50,7 +50,6 @@ def create_event_tool(reach: Reach) -> Tool:
         """
         _refuse_times(start, end)
         standing = await reach.server(context, PLAN)
-        more = {"description": description} if description.strip() else {}
         event = await done(
             lambda: standing.guild.create_scheduled_event(
                 name=name,
@@ -60,7 +59,7 @@ def create_event_tool(reach: Reach) -> Tool:
                 entity_type=discord.EntityType.external,
                 privacy_level=discord.PrivacyLevel.guild_only,
                 reason=reason_of(context),
-                **more,
+                description=description if description.strip() else discord.utils.MISSING,
             )
         )
         return f"The event is planned: https://discord.com/events/{standing.guild.id}/{event.id}"
