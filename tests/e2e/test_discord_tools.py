@@ -24,11 +24,12 @@ class Scene:
     stage: Stage
     news: Channel
     said: Message
+    calls: int = 0
 
     @property
     def told(self) -> str:
-        """What the model was told of its call."""
-        role, text = self.stage.asked[1][-1]
+        """What the model was told of its last call."""
+        role, text = self.stage.asked[-1][-1]
         assert role == "tool"
         return text
 
@@ -54,12 +55,15 @@ class Scene:
     async def asks(self, name: str, arguments: Mapping[str, Any], *, gated: bool = True) -> None:
         """Let alice ask for a call, have it approved if anybody is asked, and see how it ends."""
         stage = self.stage
-        stage.model.says(calls=[(name, arguments)]).then("Finished.")
+        self.calls += 1
+        finished = f"Finished {self.calls}."
+        stage.model.says(calls=[(name, arguments)]).then(finished)
         await stage.alice.says("please", in_=stage.desk)
         if gated:
             card = await stage.says(stage.desk, "May I run")
             await stage.mod.clicks(card, "Approve")
-        await stage.says(stage.desk, "Finished.")
+            await card.until(lambda message: not message.buttons)
+        await stage.says(stage.desk, finished)
 
 
 @pytest.fixture
@@ -193,9 +197,7 @@ async def test_what_one_of_them_cannot_see_is_told_of_like_what_does_not_exist(
         await scene.asks(row.tool, arguments, gated=False)
         assert scene.cards == []
         about_news = scene.told.replace(repr(arguments["channel"]), "X")
-        scene.stage.model.requests.clear()
         await scene.asks(row.tool, arguments | {"channel": "nowhere"}, gated=False)
-    # ... and a request later the model was told of a name that nothing has.
     about_nothing = scene.told.replace(repr("nowhere"), "X")
     assert about_news == about_nothing == "There is no channel X here that we both can see."
 
@@ -295,7 +297,6 @@ async def test_writing_in_a_thread_takes_its_own_permission(scene: Scene) -> Non
     async with scene.stage.running():
         await scene.asks("post_message", {"channel": "chat", "text": "hi"})
         assert scene.stage.said(thread) == ["hi"]
-    scene.stage.model.requests.clear()
     scene.loses(scene.stage.alice, "SEND_MESSAGES_IN_THREADS")
     async with scene.stage.running():
         await scene.asks("post_message", {"channel": "chat", "text": "hi again"}, gated=False)
@@ -408,7 +409,6 @@ async def test_events_are_in_the_future_and_end_after_they_start(scene: Scene) -
     async with scene.stage.running():
         await scene.asks("create_event", past, gated=False)
         assert "in the past" in scene.told
-        scene.stage.model.requests.clear()
         await scene.asks("create_event", backwards, gated=False)
         assert "end before it starts" in scene.told
 
@@ -458,7 +458,6 @@ async def test_a_thread_is_started_on_a_message_once(scene: Scene) -> None:
         [thread] = scene.news.threads
         assert thread.id == scene.said.id
         assert scene.told == f"The thread is {thread.mention}."
-        stage.model.requests.clear()
         await scene.asks("start_thread", arguments)
     assert "could not be done" in scene.told
 
