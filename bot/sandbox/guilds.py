@@ -206,8 +206,7 @@ class Guild:
 
     def _changed(self, user: User) -> None:
         body = payloads.member(self.members[user.id]) | {"guild_id": str(self.id)}
-        audience = Intents.GUILD_MEMBERS
-        self.world.hub.in_guild(self, "GUILD_MEMBER_UPDATE", lambda _: body, audience)
+        self.world.hub.of_member(self, user, "GUILD_MEMBER_UPDATE", body)
 
     def leave(self, user: User) -> None:
         """Let someone go."""

@@ -242,6 +242,17 @@ async def test_a_permission_lost_between_request_and_approval_counts(scene: Scen
     assert scene.told == "Who asked lacks a permission in #news: Send Messages."
 
 
+async def test_a_role_that_the_bot_gets_or_loses_meanwhile_counts(scene: Scene) -> None:
+    stage = scene.stage
+    async with stage.running():
+        scene.loses(stage.bot, "CREATE_EVENTS")
+        await scene.asks("create_event", event(scene), gated=False)
+        assert scene.told.startswith("The bot lacks a permission in this server")
+        stage.guild.grant(stage.bot, "CREATE_EVENTS")
+        await scene.asks("create_event", event(scene))
+        assert len(stage.guild.events) == 1
+
+
 @pytest.mark.parametrize("lost", [False, True])
 async def test_a_restart_between_request_and_approval(scene: Scene, lost: bool) -> None:
     stage = scene.stage

@@ -86,14 +86,17 @@ async def _sees(place: Place, member: discord.Member) -> bool:
 
 def _missing(place: Place, member: discord.Member, needed: Names) -> Names:
     granted = place.permissions_for(member)
-    return [name for name in _in(place, needed) if not getattr(granted, name)]
+    return [name for name in needed_in(place, needed) if not getattr(granted, name)]
 
 
-def _in(place: Place, needed: Names) -> Names:
+def needed_in(place: Place, needed: Names) -> Names:
     """Return what is needed in this place: writing in a thread takes another permission.
 
-    In a locked one only moderators write.
+    In a locked one only moderators write; what is written beside a voice channel is for those who
+    may join it.
     """
+    if isinstance(place, discord.VoiceChannel | discord.StageChannel):
+        return [*needed, "connect"]
     if not isinstance(place, discord.Thread) or "send_messages" not in needed:
         return needed
     needed = [each for each in needed if each != "send_messages"] + ["send_messages_in_threads"]
