@@ -196,9 +196,15 @@ async def test_a_check_that_fails_is_a_no_and_the_log_says_why(
     assert "the check of tool open_door" in caplog.text
 
 
+@pytest.mark.parametrize("gated", [True, False])
 async def test_who_stops_a_turn_does_not_wait_for_its_check(
-    agent: Agent, model: ScriptedModel, manager: SessionManager, doorman: Doorman
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SessionManager,
+    doorman: Doorman,
+    gated: bool,
 ) -> None:
+    agent = make_agent(tools=[doorman.door(approval=gated)])
     asked = asyncio.Event()
 
     async def never() -> None:
@@ -211,7 +217,7 @@ async def test_who_stops_a_turn_does_not_wait_for_its_check(
     await asked.wait()
     assert await agent.stop("s", by="alice")
     assert (await run).status is RunStatus.STOPPED
-    assert await events_of(manager, "s", ApprovalRequestedEvent, ToolResultEvent) == []
+    assert await events_of(manager, "s", ApprovalRequestedEvent, ToolStartedEvent) == []
     assert (await agent.run("hi", session_id="s", user_id="alice")).output == "Hello."
 
 
