@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox import Channel, Message, Overwrite, Thread, User
+from bot.sandbox import Channel, Message, Overwrite, Refusal, Thread, User
 from tests.e2e.stage import Stage
 
 GRANTED = ("PIN_MESSAGES", "CREATE_EVENTS", "MODERATE_MEMBERS", "SEND_POLLS")
@@ -506,6 +506,58 @@ async def test_in_a_dm_there_is_no_server_to_work_on(scene: Scene) -> None:
         await stage.alice.says("please", in_=dm)
         await stage.says(dm, "Finished.")
     assert scene.told == "This can be done only in a server."
+
+
+async def test_what_discord_refuses_is_told(scene: Scene) -> None:
+    scene.stage.sandbox.faults.next_send(in_=scene.news, fails=Refusal.AUTOMOD)
+    async with scene.stage.running():
+        await scene.asks("post_message", {"channel": "news", "text": "hi"})
+    assert scene.told == "It could not be done: the server's AutoMod blocked it."
+
+
+async def test_what_discord_said_is_not_pinned_and_what_bots_said_is_marked(
+    scene: Scene,
+) -> None:
+    await scene.stage.mod.opens_thread("chat", in_=scene.news)
+    notice = scene.news.history[-1]
+    async with scene.stage.running():
+        arguments = {"channel": "news", "message": str(notice.id)}
+        await scene.asks("pin_message", arguments, gated=False)
+        assert scene.told == "What Discord itself said cannot be pinned."
+        await scene.asks("post_message", {"channel": "news", "text": "hi"})
+        await scene.asks("read_messages", {"channel": "news", "count": 1}, gated=False)
+    [message] = json.loads(scene.told)["messages"]
+    assert (message["text"], message["bot"]) == ("hi", True)
+
+
+@pytest.mark.parametrize(
+    ("session_id", "user_id", "says"),
+    [
+        ("elsewhere", "user-1", "This can be done only from Discord."),
+        ("channel-{desk}", "somebody", "It is not known who asked for this."),
+        ("channel-123456789012345678", "user-1", "This can be done only in a server."),
+    ],
+)
+async def test_who_is_nowhere_can_have_nothing_done(
+    scene: Scene, session_id: str, user_id: str, says: str
+) -> None:
+    stage = scene.stage
+    stage.model.says(calls=[("read_messages", {})]).then("Finished.")
+    async with stage.running() as client:
+        place = session_id.format(desk=stage.desk.id)
+        await client.agent.run("please", session_id=place, user_id=user_id)
+    assert scene.told == says
+
+
+async def test_a_link_to_a_message_elsewhere_is_none_to_one_here(scene: Scene) -> None:
+    link = f"https://discord.com/channels/{scene.stage.guild.id}/{{}}/{scene.said.id}"
+    async with scene.stage.running():
+        elsewhere = link.format(scene.stage.desk.id)
+        await scene.asks("pin_message", {"channel": "news", "message": elsewhere}, gated=False)
+        assert "There is no message" in scene.told
+        here = link.format(scene.news.id)
+        await scene.asks("pin_message", {"channel": "news", "message": here})
+    assert scene.news.pins == [scene.said]
 
 
 async def test_here_is_where_it_is_asked(scene: Scene) -> None:
