@@ -121,7 +121,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
     """
     await asyncio.to_thread(preload)
     from bot.frontend import ParleyClient, Stores, may_decide
-    from bot.frontend.tools.announce import announce_tool
+    from bot.frontend.tools import discord_tools
 
     async with AsyncExitStack() as stack:
         stack.enter_context(claimed(settings.database))
@@ -129,7 +129,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         options = frontend_options(settings)
 
         def agent_for(client: Any) -> Agent:
-            known = {**TOOLS, "announce": announce_tool(client)}
+            known = {**TOOLS, **discord_tools(client)}
             return make_agent(
                 settings,
                 provider=provider,
@@ -207,7 +207,7 @@ def frontend_options(settings: Settings) -> FrontendOptions:
 def preload() -> None:
     """Import all that takes long: best before there is an event loop to hold up."""
     import bot.frontend.connect
-    import bot.frontend.tools.announce
+    import bot.frontend.tools
     import bot.providers.sdk
     import bot.storage.connection  # noqa: F401 - used by whoever imports them again
 

@@ -78,7 +78,7 @@ def failure_of(error: Exception, *, session_id: str, with_images: bool = False) 
     return Failure(code, reference, isinstance(error, ModelUnavailableError))
 
 
-def logged(what: str, error: Exception, *, unexpected: bool = True) -> str:
+def logged(what: str, error: BaseException, *, unexpected: bool = True) -> str:
     """Log that something failed, with its stack if nobody expected it; return its reference."""
     reference = secrets.token_hex(4)
     logger.error("%s [%s]: %s", what, reference, error, exc_info=error if unexpected else None)

@@ -47,7 +47,12 @@ class Refusal(Enum):
         20028,
         "The write action you are performing on the channel has hit the write rate limit",
     )
-    TOO_MANY_PINS = (400, 30003, "Maximum number of pins reached (50)")
+    TOO_MANY_PINS = (400, 30003, "Maximum number of pins reached (250)")
+    TOO_MANY_EVENTS = (
+        400,
+        30038,
+        "Maximum number of uncompleted guild scheduled events reached (100)",
+    )
     OLD_EDITS = (
         429,
         30046,

@@ -83,7 +83,7 @@ def member(each: Member, *, with_user: bool = True) -> Json:
         "mute": False,
         "pending": False,
         "flags": 0,
-        "communication_disabled_until": None,
+        "communication_disabled_until": moment(each.timed_out_until),
     }
     return body | ({"user": user(each.user)} if with_user else {})
 
