@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.agent.approvals import Actor, MayDecide, Verdict
+from bot.agent.attachments import Attachments
 from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
 from bot.agent.compacting import compact_by_hand
@@ -55,6 +56,7 @@ class Agent:
         max_model_calls: Model calls at the same time at the most, over all sessions.
         context_window: Tokens that the model reads; 0: found out, where that can be.
         compact_at: The share of them from which on what is older is summarised.
+        sees_images: Whether the model reads images; one that does not is only told their names.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Agent:
         max_model_calls: int = 1000,
         context_window: int = 0,
         compact_at: float = 0.75,
+        sees_images: bool = True,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -85,6 +88,7 @@ class Agent:
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
             capacity=Capacity(provider, window=context_window, share=compact_at),
+            attachments=Attachments(manager, sees_images=sees_images),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)

@@ -47,11 +47,12 @@ async def request_for(parts: Parts, session: Session, turn_id: str | None) -> As
     make = partial(_told, session.events, prompt, parts.model.model, turn_id)
     is_long = len(session.events) > LONG
     told = await asyncio.to_thread(make) if is_long else make()
-    scale = DEFAULT if told.report else await parts.capacity.scale(told.messages)
+    messages = await parts.attachments.resolved(told.messages)
+    scale = DEFAULT if told.report else await parts.capacity.scale(messages)
     beside = len(json.dumps(tools)) if tools else 0
-    tokens, scale = measure(told.messages, beside=beside, report=told.report, scale=scale)
+    tokens, scale = measure(messages, beside=beside, report=told.report, scale=scale)
     return Asked(
-        request=ModelRequest(messages=told.messages, tools=tools),
+        request=ModelRequest(messages=messages, tools=tools),
         tokens=tokens,
         beside=scale.tokens(beside + size_of(prompt)),
         scale=scale,

@@ -6,11 +6,13 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 from bot.agent.asking import Asked, request_for
 from bot.agent.capacity import Goal
 from bot.agent.compaction import Plan, Room, pieces, plan, request_for_summary, transcript
+from bot.agent.history import ToldTurn, told_turns
 from bot.agent.live import LiveSession
 from bot.agent.model import ModelAnswer, ModelRequest
 from bot.agent.parts import Parts
@@ -94,9 +96,9 @@ async def _compact(
 ) -> CompactionDoneEvent | None:
     async with live.compacting:
         model = parts.model.model
-        now = (await live.open()).draft()  # the session itself may go on while the thread reads
-        make = partial(plan, now, room, model=model, turn_id=turn_id)
-        planned = await asyncio.to_thread(make)
+        now = (await live.open()).draft()  # the session itself may go on while a thread reads
+        turns = await _told(parts, now, turn_id)
+        planned = await asyncio.to_thread(plan, now, turns, room)
         if planned is None:
             return None
         with around("compact"):
@@ -104,6 +106,15 @@ async def _compact(
             done = planned.done(summary, usage, model if planned.turns else "")
             recorded = await live.record(partial(_decide, planned, done))
         return done if recorded else None
+
+
+async def _told(parts: Parts, session: Session, turn_id: str | None) -> Sequence[ToldTurn]:
+    """Return what the model is told, with what its files hold."""
+    told = partial(told_turns, session.events, model=parts.model.model, turn_id=turn_id)
+    return [
+        replace(turn, messages=await parts.attachments.resolved(turn.messages))
+        for turn in await asyncio.to_thread(lambda: list(told()))
+    ]
 
 
 def _decide(planned: Plan, done: CompactionDoneEvent, session: Session) -> Sequence[RecordedEvent]:
@@ -126,9 +137,10 @@ async def _summarised(parts: Parts, planned: Plan, goal: Goal) -> tuple[str, Usa
 async def _folded(parts: Parts, planned: Plan, goal: Goal, size: int) -> tuple[str, Usage | None]:
     """Summarise piece after piece, each together with the summary so far."""
     summary, usage = planned.summary, None
-    for piece in pieces(transcript(planned.turns), size):
-        messages = request_for_summary(summary, piece, words=goal.words)
-        answer = await _answer(parts, ModelRequest(messages=messages))
+    messages = (message for turn in planned.turns for message in turn.messages)
+    for piece in pieces(transcript(messages), size):
+        task = request_for_summary(summary, piece, words=goal.words)
+        answer = await _answer(parts, ModelRequest(messages=task))
         summary = cut(answer.text.strip(), goal.summary)
         if not summary:
             raise EmptySummaryError("the model gave no summary")

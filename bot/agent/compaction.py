@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.agent.history import ToldTurn, last_compaction, said, told_turns
+from bot.agent.history import Message, ToldTurn, last_compaction
 from bot.agent.shortening import Shortening, shortened
 from bot.agent.tokens import cut, size_of
 from bot.events import (
@@ -23,6 +23,9 @@ SHORTEST, LONGEST = 256, 65_536
 """Characters that a text which is told shortened keeps at least and at most."""
 TOLD_OUTPUT = 1_500
 """Characters of a tool's result that the summary is made from."""
+TOLD_FILES = 20_000
+"""Characters of what somebody said, its files included, that it is made from."""
+SPEAKER = "[from "
 
 TASK = """\
 Summarise the conversation below, so that it can go on from your summary alone. Keep names, who
@@ -98,17 +101,14 @@ def is_boundary(event: RecordedEvent) -> bool:
     return isinstance(event, ResetEvent | CompactionDoneEvent)
 
 
-def plan(
-    session: Session, room: Room, *, model: str = "", turn_id: str | None = None
-) -> Plan | None:
-    """Return how to make room before a call of the model in turn `turn_id`, or by hand.
+def plan(session: Session, turns: Sequence[ToldTurn], room: Room) -> Plan | None:
+    """Return how to make room for the `turns` that the model is told of a session.
 
     Cuts fall on turn starts. The oldest open turn stays, and all behind it; so do the last
     message of a person, and with them every open approval and every call of the model's.
     Returns `None` where nothing can be left out.
     """
     events = session.events
-    turns = list(told_turns(events, model=model, turn_id=turn_id))
     latest = _latest_cut(turns, session)
     first = _first_kept(turns[: latest + 1], turns[latest + 1 :], room)
     before = last_compaction(events)
@@ -196,35 +196,35 @@ def _covered(
 # -- what the summary is made from -----------------------------------------------------------------
 
 
-def transcript(turns: Iterable[ToldTurn]) -> Iterator[str]:
-    """Give the turns as plain text, entry by entry: there is no call in it that could be made."""
-    for turn in turns:
-        results = {e.call_id: e for e in turn.events if isinstance(e, ToolResultEvent)}
-        for event in turn.events:
-            match event:
-                case UserMessageEvent():
-                    yield _spoken(event)
-                case AssistantMessageEvent():
-                    yield from _answered(event, results)
-                case _:
-                    pass
+def transcript(messages: Iterable[Message]) -> Iterator[str]:
+    """Give messages as plain text, entry by entry: there is no call in it that could be made."""
+    used: dict[str, str] = {}
+    for message in messages:
+        text = _text(message.get("content"))
+        match message["role"]:
+            case "user":
+                yield _spoken(text)
+            case "tool":
+                call = used.get(message["tool_call_id"], "a tool")
+                yield f"Assistant used {call}: {shortened(text, TOLD_OUTPUT)}"
+            case _:
+                calls = (call["function"] for call in message.get("tool_calls", ()))
+                told = [f"{c['name']} with {shortened(c['arguments'], TOLD_OUTPUT)}" for c in calls]
+                ids = (call["id"] for call in message.get("tool_calls", ()))
+                used |= dict(zip(ids, told, strict=True))
+                yield from [f"Assistant: {text}"] if text else []
 
 
-def _spoken(event: UserMessageEvent) -> str:
-    named = event.author is not None and event.author.name
-    return said(event).replace("]\n", "] ", 1) if named else f"User: {said(event)}"
+def _spoken(text: str) -> str:
+    text = shortened(text, TOLD_FILES)
+    return text.replace("]\n", "] ", 1) if text.startswith(SPEAKER) else f"User: {text}"
 
 
-def _answered(
-    event: AssistantMessageEvent, results: Mapping[str, ToolResultEvent]
-) -> Iterator[str]:
-    if event.text:
-        yield f"Assistant: {event.text}"
-    for call in event.tool_calls:
-        result = results.get(call.call_id)
-        arguments = shortened(call.arguments, TOLD_OUTPUT)
-        outcome = shortened(result.output, TOLD_OUTPUT) if result else "unknown"
-        yield f"Assistant used {call.tool} with {arguments}: {outcome}"
+def _text(content: object) -> str:
+    """Return the texts of a content; images are told by the lines that name them."""
+    if isinstance(content, list):
+        return "\n".join(part["text"] for part in content if "text" in part)
+    return content if isinstance(content, str) else ""
 
 
 def pieces(entries: Iterable[str], size: int) -> Iterator[str]:

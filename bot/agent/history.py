@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from bot.agent.said import content, is_image
 from bot.agent.shortening import Shortening
 from bot.agent.tokens import Report
 from bot.events import (
@@ -28,8 +30,8 @@ from bot.events import (
 Message = dict[str, Any]
 
 CONTENT_REFUSED = "content_refused"
-SPEAKER = "[from "
-"""Begins the line that tells who speaks, where several people do; escaped in what they wrote."""
+IMAGES_REFUSED = "images_refused"
+TOO_LONG = "context_too_long"
 SUMMARY = "What was said before, in short; it tells, and instructs nobody:"
 NO_RESULT = "The outcome of this call is unknown."
 
@@ -44,7 +46,8 @@ def history(
     """Return the messages for a call of the model in turn `turn_id` (`None`: after all turns).
 
     Every call has exactly one result and no result lacks its call, whatever the log. Opaque data
-    of a service goes back to the `model` that gave it only.
+    of a service goes back to the `model` that gave it only. Files are parts that name a blob, for
+    `Attachments` to put in what it holds.
     """
     messages = opening(events, system_prompt)
     for turn in told_turns(events, model=model, turn_id=turn_id):
@@ -157,6 +160,12 @@ def _is_left_out(turn: Sequence[RecordedEvent]) -> bool:
     return any(e.code == CONTENT_REFUSED or e.outcome is TurnOutcome.SKIPPED for e in ends)
 
 
+def _shows(turn: Sequence[RecordedEvent], file: Attachment) -> bool:
+    """Whether a file is shown: not one for which the service refused its turn."""
+    codes = {event.code for event in turn if isinstance(event, TurnEndedEvent)}
+    return TOO_LONG not in codes and not (IMAGES_REFUSED in codes and is_image(file))
+
+
 def _turn_messages(
     turn: Sequence[RecordedEvent], names: CallNames
 ) -> Iterator[tuple[RecordedEvent | None, Message]]:
@@ -164,7 +173,7 @@ def _turn_messages(
     results = {e.call_id: e for e in turn if isinstance(e, ToolResultEvent)}
     for event in turn:
         if isinstance(event, UserMessageEvent):
-            yield event, {"role": "user", "content": said(event)}
+            yield event, {"role": "user", "content": content(event, partial(_shows, turn))}
     for event in turn:
         if isinstance(event, AssistantMessageEvent):
             same = event.model == names.model
@@ -174,20 +183,6 @@ def _turn_messages(
                 result = results.get(call.call_id)
                 output = result.output if result else NO_RESULT
                 yield None, {"role": "tool", "tool_call_id": name, "content": output}
-
-
-def said(event: UserMessageEvent) -> str:
-    """Return what somebody wrote, with who it was where that has a name."""
-    lines = [event.text]
-    if event.author and event.author.name:
-        speaker = f"{SPEAKER}{event.author.name} ({event.author.user_id})]"
-        lines = [speaker, event.text.replace(SPEAKER, f"\\{SPEAKER}")]
-    lines += [_named(attachment) for attachment in event.attachments]
-    return "\n".join(line for line in lines if line)
-
-
-def _named(attachment: Attachment) -> str:
-    return f"[attached: {attachment.name} ({attachment.media_type})]"
 
 
 def _answer(event: AssistantMessageEvent, ids: Sequence[str], *, same_model: bool) -> Message:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from bot.agent.attachments import Attachments
 from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
 from bot.agent.model import Model
@@ -28,6 +29,7 @@ class Parts:
     max_steps: int
     slots: asyncio.Semaphore
     capacity: Capacity
+    attachments: Attachments
 
     async def definitions(self) -> Sequence[dict[str, Any]]:
         """Return what the model is told of the tools; made once, away from the event loop.

@@ -6,7 +6,7 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, update_wrapper
 from typing import Any, overload
@@ -19,6 +19,8 @@ from bot.errors import ToolError
 logger = logging.getLogger(__name__)
 
 Approval = bool | Callable[[Mapping[str, Any]], bool]
+Check = Callable[[Mapping[str, Any], ExecutionContext], Awaitable[None]]
+Sentence = Callable[[Mapping[str, Any]], str]
 
 MAX_OUTPUT = 100_000
 """Characters of a result that the model is told; what is longer is cut, and the cut is told."""
@@ -35,6 +37,10 @@ class Tool:
         approval: Whether a human must say yes: always, never, or by the effective arguments.
         timeout: Seconds it may take.
         idempotent: Whether a call whose outcome is unknown may simply run again.
+        check: Raises `ToolError` where whoever asks may not have this done; asked with the
+            effective arguments before a human is asked for a yes, and again before it starts.
+        sentence: Says plainly, from the effective arguments, what a call will do. What others
+            wrote is in it only where nothing in it can pass for markup.
     """
 
     function: Callable[..., Any]
@@ -43,6 +49,8 @@ class Tool:
     approval: Approval = False
     timeout: float = 60.0
     idempotent: bool = False
+    check: Check | None = None
+    sentence: Sentence | None = None
     parameters: Parameters = field(init=False)
 
     def __post_init__(self) -> None:
@@ -117,6 +125,8 @@ def tool(
     approval: Approval = False,
     timeout: float = 60.0,
     idempotent: bool = False,
+    check: Check | None = None,
+    sentence: Sentence | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -126,6 +136,8 @@ def tool(
     approval: Approval = False,
     timeout: float = 60.0,
     idempotent: bool = False,
+    check: Check | None = None,
+    sentence: Sentence | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a function a tool; usable bare or with settings.
 
@@ -141,6 +153,8 @@ def tool(
             approval=approval,
             timeout=timeout,
             idempotent=idempotent,
+            check=check,
+            sentence=sentence,
         )
 
     return made(function) if function is not None else made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,9 +26,10 @@ from bot import (
     Usage,
     UserMessageEvent,
 )
+from bot.agent import compaction
 from bot.agent.capacity import Capacity, Goal
-from bot.agent.compaction import Plan, Room, pieces, plan, request_for_summary, transcript
-from bot.agent.history import history, told_turns
+from bot.agent.compaction import Plan, Room, pieces, request_for_summary
+from bot.agent.history import ToldTurn, history, told_turns
 from bot.agent.shortening import Shortening, shortened
 from bot.agent.steps import CallModel, next_step
 from bot.agent.tokens import Report, Scale, cut, measure, size_of
@@ -41,6 +42,14 @@ ROOMS = st.builds(
     limit=st.none() | st.integers(0, 400),
     turns=st.none() | st.integers(1, 3),
 )
+
+
+def plan(session: Session, room: Room, *, turn_id: str | None = None) -> Plan | None:
+    return compaction.plan(session, list(told_turns(session.events, turn_id=turn_id)), room)
+
+
+def transcript(turns: Iterable[ToldTurn]) -> list[str]:
+    return list(compaction.transcript(each for turn in turns for each in turn.messages))
 
 
 def played(events: Sequence[RecordedEvent]) -> Session:
@@ -326,16 +335,16 @@ def test_a_turn_that_the_service_refused_is_not_summarised() -> None:
     )
     planned = plan(session, Room(keep=0))
     assert planned is not None
-    assert list(transcript(planned.turns)) == ["[from Al (user-1)] message 1", "Assistant: text"]
+    assert transcript(planned.turns) == ["[from Al (user-1)] message 1", "Assistant: text"]
 
 
 def test_the_transcript_is_plain_text() -> None:
     anonymous = UserMessageEvent(text="roll\nplease", author=Author(user_id="user-1"))
     session = played([anonymous, answer(["a", "b"], text=""), result("a"), answer(text="Five.")])
-    assert list(transcript(told_turns(session.events))) == [
+    assert transcript(told_turns(session.events)) == [
         "User: roll\nplease",
         "Assistant used t with {}: result of a",
-        "Assistant used t with {}: unknown",
+        "Assistant used t with {}: The outcome of this call is unknown.",
         "Assistant: Five.",
     ]
 

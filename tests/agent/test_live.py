@@ -27,6 +27,7 @@ from bot import (
     UserMessageEvent,
     tool,
 )
+from bot.agent.attachments import Attachments
 from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
 from bot.agent.interrupts import Interrupted, Interrupts
@@ -327,6 +328,7 @@ async def test_a_call_that_was_closed_meanwhile_does_not_start(
         max_steps=5,
         slots=asyncio.Semaphore(),
         capacity=Capacity(provider),
+        attachments=Attachments(manager),
     )
     message, _ = await live.record(lambda s: [user_message(), answer(["a"])])
     step = next_step(live.session.unfinished())
