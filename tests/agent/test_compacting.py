@@ -18,6 +18,7 @@ from bot import (
     AccessDeniedError,
     Agent,
     ApprovalRequestedEvent,
+    Attachment,
     CompactionDoneEvent,
     ContextTooLongError,
     DoneEvent,
@@ -28,6 +29,7 @@ from bot import (
     RunStatus,
     SessionManager,
     SQLiteSessionManager,
+    UserMessage,
     UserMessageEvent,
     tool,
 )
@@ -532,3 +534,37 @@ async def test_whoever_is_killed_at_a_compaction_goes_on_after_the_next_start(
         log = await store.read_log("s")
     assert sum(isinstance(event, CompactionDoneEvent) for event in log) == 1
     assert talk.server.refused == []
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+async def test_what_a_file_says_is_summarised_and_an_image_is_named(tmp_path: Path) -> None:
+    store = SQLiteSessionManager(tmp_path / "s.db")
+    text = await store.put_blob(b"My name is Alice.")
+    image = await store.put_blob(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    files = (
+        Attachment(sha256=text, media_type="text/plain", name="me.txt"),
+        Attachment(sha256=image, media_type="image/png", name="me.png"),
+    )
+    async with talking(window=6_000, manager=store) as talk:
+        await talk.agent.run(UserMessage(text="look", attachments=files), session_id="s")
+        await fill(talk, 3)
+        assert await talk.agent.compact("s", by="bob") == 2
+        [asked] = talk.summaries
+        told = asked["messages"][-1]["content"]
+        assert "My name is Alice." in told
+        assert "[image me.png]" in told
+        assert "base64" not in told
+
+
+async def test_turns_are_kept_by_what_their_files_hold(tmp_path: Path) -> None:
+    store = SQLiteSessionManager(tmp_path / "s.db")
+    text = await store.put_blob(b"word " * 1_000)
+    file = Attachment(sha256=text, media_type="text/plain", name="words.txt")
+    async with talking(window=4_000, manager=store) as talk:
+        for number in range(6):
+            said = UserMessage(text=str(number), attachments=(file,))
+            await talk.agent.run(said, session_id="s")
+        assert talk.server.refused == []
+        assert await boundaries(talk)
