@@ -157,7 +157,7 @@ def tell(
     except ToolError as exc:
         return failed(turn_id, call, str(exc))
     earlier = _earlier(session, turn_id, call, arguments_hash(tool.name, arguments))
-    if earlier is not None or not tool.is_gated(arguments):
+    if earlier is not None or not tool.is_gated(arguments, session):
         return earlier
     return request(parts, session, turn_id, call, tool)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from bot.agent.untrusted import ATTACHED, SPEAKER, inert, speaker_name
+from bot.agent.visible import one_line
 from bot.events import (
     AssistantMessageEvent,
     Attachment,
@@ -25,8 +27,6 @@ from bot.events import (
 Message = dict[str, Any]
 
 CONTENT_REFUSED = "content_refused"
-SPEAKER = "[from "
-"""Begins the line that tells who speaks, where several people do; escaped in what they wrote."""
 NO_RESULT = "The outcome of this call is unknown."
 
 
@@ -112,20 +112,19 @@ def _turn_messages(turn: Sequence[RecordedEvent], names: CallNames) -> Iterator[
             for call, name in zip(event.tool_calls, ids, strict=True):
                 result = results.get(call.call_id)
                 output = result.output if result else NO_RESULT
-                yield {"role": "tool", "tool_call_id": name, "content": output}
+                yield {"role": "tool", "tool_call_id": name, "content": inert(output)}
 
 
 def _said(event: UserMessageEvent) -> str:
-    lines = [event.text]
+    lines = [inert(event.text)]
     if event.author and event.author.name:
-        speaker = f"{SPEAKER}{event.author.name} ({event.author.user_id})]"
-        lines = [speaker, event.text.replace(SPEAKER, f"\\{SPEAKER}")]
+        lines.insert(0, f"{SPEAKER}{speaker_name(event.author.name)} ({event.author.user_id})]")
     lines += [_named(attachment) for attachment in event.attachments]
     return "\n".join(line for line in lines if line)
 
 
 def _named(attachment: Attachment) -> str:
-    return f"[attached: {attachment.name} ({attachment.media_type})]"
+    return f"{ATTACHED}{one_line(attachment.name, 200)} ({one_line(attachment.media_type, 100)})]"
 
 
 def _answer(event: AssistantMessageEvent, ids: Sequence[str], *, same_model: bool) -> Message:

@@ -119,7 +119,7 @@ def prepare(parts: Parts, session: Session, state: CallState) -> Work | Recorded
             arguments = tool.parameters.effective(approved)
             if arguments != approved:
                 return failed(turn_id, call, "The tool has changed since this was approved.")
-        elif tool.is_gated(arguments):
+        elif tool.is_gated(arguments, session):
             return request(parts, session, turn_id, call, tool)
     except ToolError as exc:
         return failed(turn_id, call, str(exc))
