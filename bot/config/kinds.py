@@ -20,7 +20,7 @@ ProviderName = Literal[
     "azure",
     "litellm",
 ]
-ToolName = Literal["current_time", "roll_dice", "announce"]
+ToolName = Literal["current_time", "roll_dice", "fetch_page", "announce"]
 SHIPPED = frozenset(get_args(ToolName))
 
 

@@ -70,8 +70,9 @@ class Settings(BaseSettings):
     )
     tools: Tools = Field(
         ("current_time", "roll_dice"),
-        description="The tools it may use: current_time, roll_dice, announce (posts in another "
-        "channel, after an approval); your own as my_tools.py or package.module; or none.",
+        description="The tools it may use: current_time, roll_dice, fetch_page (reads web pages; "
+        "asks unless a person wrote the address), announce (posts in another channel, after an "
+        "approval); your own as my_tools.py or package.module; or none.",
     )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."
