@@ -19,7 +19,7 @@ _APART = frozenset(
     | {"table", "ul"}
 )
 _BREAKS = _APART | {
-    *("address", "article", "aside", "body", "br", "dd", "div", "dt", "fieldset", "figcaption"),
+    *("address", "article", "aside", "body", "dd", "div", "dt", "fieldset", "figcaption"),
     *("footer", "form", "header", "hr", "li", "main", "nav", "tr"),
 }
 _SPACE = re.compile(r"[ \t\n\r\f]+")
@@ -53,7 +53,7 @@ def page_of(html: str, url: URL, limit: int) -> Page:
         cut = True
     except etree.LxmlError:  # nothing in it
         pass
-    return Page(" ".join("".join(reader.title).split()), reader.text.strip("\n"), cut)
+    return Page(" ".join("".join(reader.title).split()), reader.text, cut)
 
 
 class _Reader:
@@ -72,7 +72,7 @@ class _Reader:
     @property
     def text(self) -> str:
         lines = (line.rstrip(" ") for line in "".join(self._pieces).split("\n"))
-        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
     # -- what the parser calls ---------------------------------------------------------------------
 
@@ -86,7 +86,9 @@ class _Reader:
         if tag == "a":
             self._links.append(self._target(attributes.get("href") or ""))
         self._break(tag)
-        if tag == "li":
+        if tag == "br":
+            self._add("\n")
+        elif tag == "li":
             self._add("- ")
         elif tag in ("td", "th") and self._is_in_line:
             self._add(" | ")
@@ -130,7 +132,7 @@ class _Reader:
 
     def _break(self, tag: str) -> None:
         if tag in _BREAKS and self._pieces:
-            self._add("\n\n" if tag in _APART else "\n" if tag == "br" or self._is_in_line else "")
+            self._add("\n\n" if tag in _APART else "\n" if self._is_in_line else "")
 
     def _add(self, text: str) -> None:
         if self._ignored or not text:

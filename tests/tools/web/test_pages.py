@@ -156,7 +156,7 @@ async def test_a_packed_page_is_unpacked(public: Server, encoding: str) -> None:
 
 async def test_a_bomb_is_unpacked_up_to_the_limit_only(public: Server) -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    bomb = b"".join(packer.compress(b"\0" * 1_000_000) for _ in range(1000)) + packer.flush()
+    bomb = b"".join(packer.compress(b"\0" * 1_000_000) for _ in range(100)) + packer.flush()
     assert len(bomb) < browser.MAX_BYTES
     public.page("/", bomb, Content_Type="text/plain", Content_Encoding="gzip")
     told = await fetched(reader(public), URL)
