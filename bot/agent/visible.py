@@ -31,8 +31,9 @@ def hides(char: str) -> bool:
 
 def one_line(text: str, limit: int) -> str:
     """Return a text on one line, without hidden characters, cut to a length."""
-    words = "".join(" " if char.isspace() else char for char in text).split(" ")
-    line = "".join(char for char, hidden in _seen(" ".join(filter(None, words))) if not hidden)
+    spaced = "".join(" " if char.isspace() else char for char in text)
+    seen = "".join(char for char, hidden in _seen(spaced) if not hidden)
+    line = " ".join(filter(None, seen.split(" ")))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -60,5 +61,7 @@ def _seen(text: str) -> Iterator[tuple[str, bool]]:
     """Give each character, and whether it hides, or is one mark too many on the same letter."""
     marks = 0
     for char in text:
-        marks = marks + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
-        yield char, hides(char) or marks > MARKS
+        hidden = hides(char)
+        is_mark = unicodedata.category(char) in {"Mn", "Me"}
+        marks = marks + 1 if is_mark else marks if hidden else 0
+        yield char, hidden or marks > MARKS
