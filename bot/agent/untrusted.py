@@ -18,7 +18,7 @@ ATTACHED = "[attached: "
 NAME_LENGTH = 32
 
 # What shows as nothing may stand between two letters of a mark; some of that counts as letters.
-_GAP = r"(?:[^\w\[\]]|[\u115f\u1160\u3164\uffa0])*"
+_GAP = r"(?:[^\w\[\]]|[_\u115f\u1160\u3164\uffa0])*"
 _WORDS = ("from", "attached")
 _MARK = re.compile(
     rf"\[(?={_GAP}(?:{'|'.join(_GAP.join(word) for word in _WORDS)}))", re.IGNORECASE
