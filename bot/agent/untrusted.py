@@ -18,11 +18,9 @@ ATTACHED = "[attached: "
 NAME_LENGTH = 32
 
 # What shows as nothing may stand between two letters of a mark; some of that counts as letters.
-_GAP = r"(?:[^\w\[\]]|[_\u115f\u1160\u3164\uffa0])*"
-_WORDS = ("from", "attached")
-_MARK = re.compile(
-    rf"\[(?={_GAP}(?:{'|'.join(_GAP.join(word) for word in _WORDS)}))", re.IGNORECASE
-)
+_GAP = r"(?:[^\w\[\]]++|[_\u115f\u1160\u3164\uffa0])*+"
+_WORDS = "|".join(_GAP.join(word) for word in ("from", "attached"))
+_MARK = re.compile(rf"\[(?!\[)(?={_GAP}(?:{_WORDS}))", re.IGNORECASE)
 
 
 def inert(text: str) -> str:

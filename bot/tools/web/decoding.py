@@ -19,7 +19,9 @@ _BOMS = (
 _META = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w:.-]{1,40})", re.I
 )
-_OF_TEXT = re.compile(r"utf-|iso8859|iso2022|cp\d|koi8|gb|big5|shift_jis|euc_|mac-|ascii|tis-")
+_OF_TEXT = re.compile(
+    r"utf-(8|16|32)|iso8859|iso2022|cp\d|koi8|gb|big5|shift_jis|euc_|mac-|ascii|tis-"
+)
 """What Python has besides can be slow, or is no character set."""
 _AS_BROWSERS = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 

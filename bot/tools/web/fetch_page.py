@@ -68,17 +68,15 @@ def told(fetched: Fetched) -> str:
         ToolError: if it cannot be read.
     """
     text, cut = decoded(fetched)
-    page = (
-        page_of(text, fetched.url, MAX_TEXT)
-        if fetched.media_type in HTML
-        else Page("", text, cut=False)
-    )
-    cut = cut or page.cut or len(page.text) > MAX_TEXT
+    if fetched.media_type in HTML:
+        page = page_of(text, fetched.url, MAX_TEXT)
+    else:
+        page = Page("", text[:MAX_TEXT], cut=len(text) > MAX_TEXT)
+    title = f"Title: {one_line(page.title, 200)}" if page.title else ""
     lines = [
         f"Address: {fetched.url}",
-        f"Title: {one_line(page.title, 200)}" if page.title else "",
-        as_data(page.text[:MAX_TEXT] or "(The page has no text.)"),
-        "(The page is longer; this is its beginning.)" if cut else "",
+        as_data("\n".join(filter(None, (title, page.text))) or "(The page has no text.)"),
+        "(The page is longer; this is its beginning.)" if cut or page.cut else "",
     ]
     return "\n".join(filter(None, lines))
 

@@ -27,7 +27,7 @@ _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What can be read of a page; `cut` if that is not all."""
+    """What can be read of a page; `cut` where that is not all of it."""
 
     title: str
     text: str

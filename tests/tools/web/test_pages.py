@@ -19,7 +19,7 @@ HTML = "text/html; charset=utf-8"
 
 async def test_a_page_is_told_with_its_address_its_title_and_its_text(public: Server) -> None:
     public.page("/", "<title>A  page</title><h1>Hi</h1><p>all", Content_Type=HTML)
-    address, title, begin, *text, end = (await fetched(reader(public), URL)).split("\n")
+    address, begin, title, *text, end = (await fetched(reader(public), URL)).split("\n")
     assert address == "Address: http://page.test/"
     assert title == "Title: A page"
     assert begin.startswith("[data ")
@@ -106,6 +106,7 @@ async def test_the_type_is_what_the_server_says_and_not_the_names_ending(
         ),
         ("Grüße".encode(), "text/plain; charset=rot13"),
         ("Grüße".encode(), "text/plain; charset=punycode"),
+        ("Grüße".encode(), "text/plain; charset=utf-7"),
         ("Grüße".encode(), "text/plain; charset=nonsense"),
         ("Grüße".encode(), 'text/plain; charset="a\x00b"'.replace("\x00", "")),
     ],
