@@ -40,7 +40,7 @@ class _Enough(Exception):
 
 def page_of(html: str, url: URL, limit: int) -> Page:
     """Return what can be read of a page in HTML, up to about `limit` characters."""
-    from lxml import etree
+    from lxml import etree  # type: ignore[import-untyped]  # it has no types of its own
 
     reader = _Reader(url, limit)
     parser = etree.HTMLParser(target=reader, huge_tree=True, encoding="utf-8")
