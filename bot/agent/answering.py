@@ -163,7 +163,7 @@ def tell(
         return earlier
     if call.call_id in refusals:
         return failed(turn_id, call, refusals[call.call_id])
-    if not tool.is_gated(arguments):
+    if not tool.is_gated(arguments, session):
         return None
     return request(parts, session, turn_id, call, tool)
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from bot.agent.said import content, is_image
+from bot.agent.untrusted import inert
 from bot.events import (
     AssistantMessageEvent,
     Attachment,
@@ -121,7 +122,7 @@ def _turn_messages(turn: Sequence[RecordedEvent], names: CallNames) -> Iterator[
             for call, name in zip(event.tool_calls, ids, strict=True):
                 result = results.get(call.call_id)
                 output = result.output if result else NO_RESULT
-                yield {"role": "tool", "tool_call_id": name, "content": output}
+                yield {"role": "tool", "tool_call_id": name, "content": inert(output)}
 
 
 def _answer(event: AssistantMessageEvent, ids: Sequence[str], *, same_model: bool) -> Message:

@@ -126,7 +126,7 @@ def prepare(
                 return failed(turn_id, call, "The tool has changed since this was approved.")
         if call.call_id in refusals:
             return failed(turn_id, call, refusals[call.call_id])
-        if state.decision is None and tool.is_gated(arguments):
+        if state.decision is None and tool.is_gated(arguments, session):
             return request(parts, session, turn_id, call, tool)
     except ToolError as exc:
         return failed(turn_id, call, str(exc))

@@ -29,7 +29,11 @@ SEARCHED = 200  # messages looked through for one whose id was lost
 
 
 class Outbox:
-    """Writes to places by their ids, so that nothing has to be cached or fetched."""
+    """Writes to places by their ids, so that nothing has to be cached or fetched.
+
+    No message pings, and none has link previews: Discord would fetch, unasked, what a model was
+    made to write into an address.
+    """
 
     def __init__(self, client: discord.Client) -> None:
         self._client = client
@@ -83,6 +87,7 @@ class Outbox:
                     nonce=nonce,
                     files=_files(shown),
                     allowed_mentions=NOBODY,
+                    suppress_embeds=True,
                     **options,
                 ),
                 lambda: self._lacking(channel_id),
@@ -170,7 +175,7 @@ class Outbox:
         options: dict[str, Any] = {"reference": reference} if reference else {}
         with around("tell"):
             await asked(
-                lambda: place.send(text, allowed_mentions=NOBODY, **options),
+                lambda: place.send(text, allowed_mentions=NOBODY, suppress_embeds=True, **options),
                 lambda: self._lacking(channel_id),
             )
 

@@ -38,8 +38,9 @@ PATIENCE = 15.0  # seconds; only a scenario that fails takes them
 
 @dataclass
 class Tools:
-    """The tools of the tests, and a note of what they did."""
+    """The tools of the tests, with those that a scenario adds, and a note of what they did."""
 
+    more: Sequence[Tool] = ()
     done: list[str] = field(default_factory=list)
     may_finish: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -70,7 +71,7 @@ class Tools:
             await self.may_finish.wait()
             return "done"
 
-        return delete_file, read_clock, long_job, slow_job
+        return delete_file, read_clock, long_job, slow_job, *self.more
 
 
 def parley(

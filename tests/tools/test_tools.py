@@ -51,5 +51,5 @@ async def test_a_time_zone_that_is_none_is_refused(zone: str) -> None:
 
 
 def test_both_may_run_unasked() -> None:
-    assert not current_time.is_gated({})
-    assert not roll_dice.is_gated({})
+    assert not current_time.is_gated({}, Session("s"))
+    assert not roll_dice.is_gated({}, Session("s"))

@@ -14,7 +14,8 @@ from bot.frontend.rendering.tags import Edit, tags
 
 BREAK = "\u200b"  # between backticks that would end a code block
 # Whether a paragraph may hold anything of what follows; cheaper than reading it.
-_SUSPECT = re.compile(r"!\[|<|\[\^|\$|\\[(\[]")
+_SUSPECT = re.compile(r"!\[|<|\[\^|\$|\\[(\[]|\[[^\[\]]{0,200}?(?i:https?://|www\.)")
+_HOST = re.compile(r"(?:https?://(?:www\.)?|www\.)([^\s/?#]+)", re.IGNORECASE)
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BOXES = {"[ ] ": "☐", "[x] ": "☑", "[X] ": "☑"}
 _INFO = re.compile(r"[A-Za-z0-9_+.#-]{1,30}(?=\s|$)")
@@ -95,12 +96,21 @@ def _image(span: Span, content: str) -> Edit | None:
 
 
 def _link(span: Span, content: str) -> Edit | None:
-    images = [token for token in span.tokens if token.type == "image"]
-    if not images:
-        return None
-    label = " ".join(token.content for token in images).strip()
-    url = next(str(token.attrs["href"]) for token in span.tokens if token.type == "link_open")
-    return span.start, span.end, f"[{label}]({url})" if label else url
+    opened = [each.type for each in span.tokens].index("link_open") if span.tokens else 0
+    tokens = span.tokens[opened:]  # the text before it may have come with it
+    images = [token for token in tokens if token.type == "image"]
+    label = " ".join(token.content for token in images).strip() if images else plain(tokens)
+    url = str(tokens[0].attrs["href"]) if tokens else ""
+    if _misleads(label, url):
+        return span.start, span.end, f"{label} ({url})"
+    return (span.start, span.end, f"[{label}]({url})" if label else url) if images else None
+
+
+def _misleads(label: str, url: str) -> bool:
+    """Whether a link's text is an address, and not of the host to which the link leads."""
+    hosts = {found[1].casefold() for found in _HOST.finditer(label)}
+    leads_to = _HOST.match(url)
+    return bool(hosts - ({leads_to[1].casefold()} if leads_to else set()))
 
 
 def _footnote(span: Span, content: str) -> Edit | None:

@@ -25,6 +25,30 @@ def test_nothing_to_show_is_no_message(text: str) -> None:
     assert split(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("[https://bank.test](https://evil.test/x)", "https://bank.test (https://evil.test/x)"),
+        ("see [the WWW.bank.test](http://evil.test)!", "see the WWW.bank.test (http://evil.test)!"),
+        ("[**https://bank.test@evil.test**](x:y)", "https://bank.test@evil.test (x:y)"),
+    ],
+)
+def test_a_link_that_names_another_host_shows_where_it_leads(text: str, seen: str) -> None:
+    assert shown(text) == seen
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[https://bank.test](https://www.bank.test/login)",
+        "[the bank](https://bank.test) and [x.py](https://code.test/x.py)",
+        "`[https://bank.test](https://evil.test)`",
+    ],
+)
+def test_other_links_stay_as_they_are(text: str) -> None:
+    assert shown(text) == text
+
+
 def test_a_long_code_block_is_closed_and_reopened_with_its_language() -> None:
     code = "".join(f"line {number}\n" for number in range(300))
     messages = split(f"```python\n{code}```")
