@@ -131,7 +131,7 @@ async def test_help_tells_the_keys(terminal: Terminal) -> None:
 async def test_a_failure_is_one_sentence_with_a_reference(terminal: Terminal) -> None:
     terminal.model.fails(503)
     shown = await terminal.types("hello")
-    assert shown.startswith("The model service is not answering right now.")
+    assert shown.startswith("The model service is busy or cannot be reached.")
     assert "(reference " in shown
 
 

@@ -7,6 +7,7 @@ Events are frozen, so that they can be kept and shared. Times are aware and in U
 """
 
 from bot.events.base import (
+    Ask,
     Attachment,
     Author,
     Decision,
@@ -44,6 +45,7 @@ from bot.events.recorded import (
 __all__ = [
     "ApprovalDecidedEvent",
     "ApprovalRequestedEvent",
+    "Ask",
     "AssistantMessageEvent",
     "Attachment",
     "Author",

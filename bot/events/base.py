@@ -60,6 +60,13 @@ class TurnOutcome(StrEnum):
     SKIPPED = "skipped"
 
 
+class Ask(StrEnum):
+    """What somebody asks for with a button, about the latest turn."""
+
+    RETRY = "retry"  # another answer
+    CONTINUE = "continue"  # the rest of an answer that was cut
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
     """Who wrote a message. `name` is for the model's eyes and may be empty."""

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from bot.events.base import (
+    Ask,
     Attachment,
     Author,
     Decision,
@@ -194,11 +195,12 @@ _MAPPING = _Codec(dict, dict)
 
 
 _CALLS = _many(_Form(ToolCall, extra=_MAPPING))
+_FILES = _many(_Form(Attachment))
 
 _FORMS: Mapping[str, _Form[RecordedEvent]] = {
     cls.kind: _Form(cls, at=_TIME, **codecs)
     for cls, codecs in (
-        (UserMessageEvent, {"author": _Form(Author), "attachments": _many(_Form(Attachment))}),
+        (UserMessageEvent, {"author": _Form(Author), "attachments": _FILES, "asks": _enum(Ask)}),
         (AssistantMessageEvent, {"tool_calls": _CALLS, "usage": _Form(Usage), "extra": _MAPPING}),
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),

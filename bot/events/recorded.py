@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from bot.events.base import (
+    Ask,
     Attachment,
     Author,
     Decision,
@@ -40,7 +41,8 @@ class RecordedEvent(Event):
 class UserMessageEvent(RecordedEvent):
     """Somebody wrote; starts a turn unless `turn_id` says it belongs to one.
 
-    `source_id` names the message where it came from, for example ``discord-1234``.
+    `source_id` names the message where it came from, for example ``discord-1234``. One that has
+    none may be a button's: what it `asks`, and `about` which turn.
     """
 
     kind: ClassVar[str] = "user_message"
@@ -48,11 +50,15 @@ class UserMessageEvent(RecordedEvent):
     author: Author | None = None
     attachments: tuple[Attachment, ...] = ()
     source_id: str | None = None
+    asks: Ask | None = None
+    about: str = ""
 
     @property
     def natural_key(self) -> str | None:
-        """One copy of a message in a store."""
-        return f"source:{self.source_id}" if self.source_id else None
+        """One copy of a message in a store, and one that asks again about a turn."""
+        if self.source_id:
+            return f"source:{self.source_id}"
+        return f"again:{self.about}" if self.about else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

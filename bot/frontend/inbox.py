@@ -11,19 +11,19 @@ import discord
 from bot.agent import Agent, UserMessage
 from bot.agent.failures import failure_of, logged
 from bot.errors import StorageError
-from bot.events import Attachment, Author, ErrorEvent
-from bot.frontend import rate
+from bot.events import Attachment, ErrorEvent
 from bot.frontend.access import Reaction
 from bot.frontend.files import keep
-from bot.frontend.ids import Place, PlaceKind, source_id_of, user_id_of
+from bot.frontend.ids import Place, source_id_of, user_id_of
 from bot.frontend.locks import Locks
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.outbox import Outbox
-from bot.frontend.people import People
+from bot.frontend.people import People, speaker
+from bot.frontend.rate import TOO_FAST, Rate, Verdict
 from bot.frontend.refusals import DiscordError, UnavailableError
 from bot.frontend.rooms import Rooms, place_of_message
 from bot.frontend.runs import Runs
-from bot.frontend.text import one_line, readable, speaker_name
+from bot.frontend.text import one_line, readable
 from bot.frontend.trouble import Outage
 from bot.sessions import SessionStore
 from bot.sessions.homes import Home, HomeStore
@@ -34,7 +34,6 @@ logger = logging.getLogger(__name__)
 SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
 STRANGER = "I answer direct messages only from people named in my configuration."
 STRANGER_TO_SERVERS = "I answer direct messages only from people who may talk to me in a server."
-TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
 FORWARDED = "I cannot read forwarded messages. Please write, or paste, what I should read."
 EMPTY = "I see no text here. What can I do for you?"
 LATE = (
@@ -67,6 +66,7 @@ class Inbox:
         outbox: Outbox,
         outage: Outage,
         locks: Locks[int],
+        rate: Rate,
         options: FrontendOptions,
     ) -> None:
         self._client = client
@@ -81,7 +81,7 @@ class Inbox:
         self._outage = outage
         self._locks = locks
         self._options = options
-        self._rate = rate.Rate(options.turns_per_minute)
+        self._rate = rate
 
     async def hear(self, message: discord.Message) -> Heard:
         """Record a person's message and begin to answer it, if it is to be answered.
@@ -123,11 +123,11 @@ class Inbox:
         if not await self._may_talk(message):
             return await self._refuse(message)
         match self._rate.ask(message.author.id, message.created_at.timestamp()):
-            case rate.Verdict.ANSWER:
+            case Verdict.ANSWER:
                 return await self._take(message, reaction)
-            case rate.Verdict.TELL:
+            case Verdict.TELL:
                 await self._say(message, TOO_FAST)
-            case rate.Verdict.SILENT:
+            case Verdict.SILENT:
                 pass
         return Heard.TAKEN
 
@@ -213,10 +213,9 @@ class Inbox:
 def _said(
     message: discord.Message, place: Place, text: str, kept: tuple[Attachment, ...] = ()
 ) -> UserMessage:
-    name = "" if place.kind is PlaceKind.DM else speaker_name(message.author.display_name)
     return UserMessage(
         text=text,
-        author=Author(user_id=user_id_of(message.author.id), name=name),
+        author=speaker(message.author, place),
         attachments=kept,
         source_id=source_id_of(message.id),
     )

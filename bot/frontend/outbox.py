@@ -138,7 +138,7 @@ class Outbox:
             read = list({each.id: each for each in (*read, *reversed(first))}.values())
         own = self._client.user.id if self._client.user else 0
         said = [each for each in read if each.author.id == own]
-        wanted = marks(shown.key)
+        wanted = marks(shown)
         carrying = [each.id for each in said if wanted & _custom_ids(each)]
         text = shown.content.strip()
         saying = [each.id for each in said if text and each.content.strip() == text]

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.events import Ask
+
 
 class Purpose(StrEnum):
     """What a message is for."""
@@ -87,6 +89,11 @@ def stop_id(key: Key) -> str:
     return f"stop:{key.text}"
 
 
+def again_id(ask: Ask, turn_id: str) -> str:
+    """Return the `custom_id` of a button that asks about a turn."""
+    return f"{ask}:{turn_id}"
+
+
 def approve_id(approval_id: str) -> str:
     """Return the `custom_id` of a card's first button."""
     return f"approve:{approval_id}"
@@ -97,8 +104,9 @@ def deny_id(approval_id: str) -> str:
     return f"deny:{approval_id}"
 
 
-def marks(key: Key) -> frozenset[str]:
-    """Return the `custom_id`s by which a message of this key can be found in its channel."""
+def marks(shown: Shown) -> frozenset[str]:
+    """Return the `custom_id`s by which a message can be found in its channel."""
+    key = shown.key
     if key.purpose is Purpose.CARD:
         return frozenset({approve_id(key.subject), deny_id(key.subject)})
-    return frozenset({stop_id(key)})
+    return frozenset({stop_id(key), *(button.custom_id for button in shown.buttons)})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import discord
 
 from bot.agent import Agent
+from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
@@ -20,6 +21,7 @@ from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
+from bot.frontend.rate import Rate
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
 from bot.frontend.rooms import Rooms
@@ -66,6 +68,7 @@ def wire(
         Locks[int](),
         Seen(stores.places),
     )
+    rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
     previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
@@ -77,6 +80,7 @@ def wire(
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
         unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
+        look=Look(buttons=options.answer_buttons),
         tasks=showing,
     )
     agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
@@ -89,7 +93,13 @@ def wire(
         tasks=work,
     )
     control = Control(
-        agent=agent, store=store, runs=runs, reconciler=reconciler, options=options, tasks=work
+        agent=agent,
+        store=store,
+        runs=runs,
+        reconciler=reconciler,
+        rate=rate,
+        options=options,
+        tasks=work,
     )
     recovery = Recovery(
         agent=agent,
@@ -112,6 +122,7 @@ def wire(
         outbox=outbox,
         outage=outage,
         locks=locks,
+        rate=rate,
         options=options,
     )
     arrivals = Arrivals(

@@ -86,13 +86,18 @@ def judge(place: Place, bot: User, asked: Sequence[Asked], lines: Sequence[str])
     here = [each for each in asked if each.place is place]
     first = min((each.message.id for each in here), default=0)
     said = [each for each in said if each.id > first]
-    wrong = [f"a button is left: {each.line()}" for each in said if each.buttons]
+    wrong = [f"a button is left: {each.line()}" for each in said if _unfinished(each)]
     wrong += [f"nobody asked for {each.line()}" for each in _strange(said, here)]
     for each in here:
         wrong += _about(each, said, lines)
     wrong += _order(said, here)
     wrong += [f"{p.by.name} pings {p.who}" for p in place.world.pings if p.message in said]
     return wrong
+
+
+def _unfinished(message: Message) -> bool:
+    """Whether a message has a button of something that goes on, or waits."""
+    return any(button.get("label") in {"Stop", "Approve", "Deny"} for button in message.buttons)
 
 
 def _strange(said: Sequence[Message], asked: Sequence[Asked]) -> Iterator[Message]:

@@ -20,8 +20,9 @@ from bot.events import (
     UserMessageEvent,
     utc_now,
 )
+from bot.frontend.answers import EMPTY_ANSWER
 from bot.frontend.shown import Purpose
-from bot.frontend.view import EMPTY_ANSWER, View, view
+from bot.frontend.view import View, view
 from bot.sessions import Session
 
 CALL = ToolCall(call_id="c1", tool="delete_file", arguments="{}")

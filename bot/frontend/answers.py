@@ -1,0 +1,94 @@
+"""What an answer of the model shows, and the end of a turn that has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bot.agent.failures import kind_of
+from bot.events import Ask, AssistantMessageEvent, TurnEndedEvent, TurnOutcome
+from bot.frontend.markdown import render
+from bot.frontend.reasoning import split_reasoning
+from bot.frontend.shown import Button, File, Key, Purpose, Shown, again_id
+from bot.frontend.text import one_line
+
+EMPTY_ANSWER = "*(The answer was empty.)*"
+CUT = frozenset({"length", "max_tokens"})
+"""The finish reasons of an answer that reached the model's limit."""
+
+_ENDS = {
+    TurnOutcome.FAILED: "Something went wrong, and there is no answer.",
+    TurnOutcome.STOPPED: "Stopped.",
+    TurnOutcome.CANCELLED: "",
+    TurnOutcome.SKIPPED: "",
+}
+_LABELS = {Ask.RETRY: "Try again", Ask.CONTINUE: "Continue"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What is shown of a log, by setting.
+
+    Attributes:
+        buttons: Whether answers have buttons to ask again.
+    """
+
+    buttons: bool = True
+
+
+class Asked(NamedTuple):
+    """What a turn answers.
+
+    Attributes:
+        source_id: The message, if it was one.
+        after: A message after which it was asked, if one is known.
+    """
+
+    source_id: str | None
+    after: str | None
+
+
+def answer(event: AssistantMessageEvent, subject: str, asked: Asked, look: Look) -> Iterator[Shown]:
+    """Give the messages that show an answer."""
+    final = not event.tool_calls and not event.interrupted
+    text, _ = split_reasoning(event.text)
+    rendered = render(text)
+    parts = rendered.messages or ([EMPTY_ANSWER] if final else [])
+    whole = File("answer.md", rendered.attachment) if rendered.attachment else None
+    for number, part in enumerate(parts):
+        last = number == len(parts) - 1
+        yield Shown(
+            key=Key(event.turn_id, subject, Purpose.ANSWER, number),
+            content=part,
+            buttons=_buttons(event, look) if last and final else (),
+            file=whole if last else None,
+            reply_to=asked.source_id if number == 0 else None,
+            asked=asked.after,
+        )
+
+
+def end(event: TurnEndedEvent, asked: Asked, look: Look) -> Iterator[Shown]:
+    """Give the message that tells how a turn ended, if people are to know."""
+    text = event.text or _ENDS[event.outcome]
+    if text:
+        reference = f" (reference {one_line(event.reference, 40)})" if event.reference else ""
+        ask = kind_of(event.code).ask if event.outcome is TurnOutcome.FAILED else None
+        yield Shown(
+            key=Key(event.turn_id, "end", Purpose.NOTICE),
+            content=f"{one_line(text, 1500)}{reference}",
+            buttons=(_button(ask, event.turn_id),) if ask and look.buttons else (),
+            reply_to=asked.source_id,
+            asked=asked.after,
+        )
+
+
+def _buttons(event: AssistantMessageEvent, look: Look) -> tuple[Button, ...]:
+    if not look.buttons:
+        return ()
+    asks = (Ask.CONTINUE, Ask.RETRY) if event.finish_reason in CUT else (Ask.RETRY,)
+    return tuple(_button(ask, event.turn_id) for ask in asks)
+
+
+def _button(ask: Ask, turn_id: str) -> Button:
+    return Button(_LABELS[ask], again_id(ask, turn_id))
