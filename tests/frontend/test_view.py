@@ -7,6 +7,7 @@ from datetime import timedelta
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
+    Ask,
     AssistantMessageEvent,
     Author,
     Decision,
@@ -20,7 +21,7 @@ from bot.events import (
     UserMessageEvent,
     utc_now,
 )
-from bot.frontend.answers import EMPTY_ANSWER
+from bot.frontend.answers import EMPTY_ANSWER, Look
 from bot.frontend.shown import Purpose
 from bot.frontend.view import View, view
 from bot.sessions import Session
@@ -249,3 +250,62 @@ def test_what_came_too_late_is_told_in_one_line_and_waits_for_nothing() -> None:
         "I was away."
     ]
     assert "late" in found.closed
+
+
+def labels(found: View) -> list[list[str]]:
+    return [[button.label for button in each.buttons] for each in found.shown]
+
+
+def test_the_last_message_of_an_answer_has_a_button_to_try_again() -> None:
+    found = seen(asked(), AssistantMessageEvent(text="word " * 1000))
+    assert labels(found) == [[], [], ["Try again"]]
+    turn_id = found.shown[0].key.turn_id
+    assert found.shown[2].buttons[0].custom_id == f"retry:{turn_id}"
+
+
+def test_an_answer_cut_at_the_models_limit_can_be_continued() -> None:
+    found = seen(asked(), AssistantMessageEvent(text="One,", finish_reason="length"))
+    assert labels(found) == [["Continue", "Try again"]]
+
+
+def test_what_is_no_final_answer_has_no_buttons() -> None:
+    found = seen(
+        asked(),
+        AssistantMessageEvent(text="Let me look.", tool_calls=(CALL,)),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output="x"),
+        AssistantMessageEvent(text="Half", interrupted=True),
+        TurnEndedEvent(outcome=TurnOutcome.STOPPED),
+    )
+    assert labels(found) == [[], [], []]
+
+
+def test_a_failure_has_the_button_that_helps() -> None:
+    for code, expected in (
+        ("model_unavailable", ["Try again"]),
+        ("too_many_steps", ["Continue"]),
+        ("model_refused", []),
+    ):
+        ended = TurnEndedEvent(outcome=TurnOutcome.FAILED, code=code, text="It broke.")
+        assert labels(seen(asked(), ended)) == [expected]
+
+
+def test_buttons_are_left_out_where_they_are_not_wanted() -> None:
+    events = log(
+        asked(),
+        AssistantMessageEvent(text="One."),
+        asked(),
+        TurnEndedEvent(outcome=TurnOutcome.FAILED, code="model_unavailable"),
+    )
+    assert labels(view(events, Look(buttons=False))) == [[], []]
+
+
+def test_what_a_button_asked_for_replies_to_nothing_and_comes_after_the_question() -> None:
+    session = Session("dm-1")
+    first, _ = session.append(asked(source=5), AssistantMessageEvent(text="One."))
+    again = UserMessageEvent(text="again", asks=Ask.RETRY, about=first.turn_id)
+    session.append(again, AssistantMessageEvent(text="Two."))
+    one, two = view(session.events).shown
+    assert (one.reply_to, one.asked) == ("discord-5", "discord-5")
+    assert (two.reply_to, two.asked) == (None, "discord-5")
+    [alone] = view(session.since(3)).shown
+    assert alone.asked is None
