@@ -77,7 +77,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file that came with a message; its bytes are a blob of the store."""
+    """A file that came with a message, or from a tool; its bytes are a blob of the store."""
 
     sha256: str
     media_type: str

@@ -205,7 +205,7 @@ _FORMS: Mapping[str, _Form[RecordedEvent]] = {
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),
         (ToolStartedEvent, {}),
-        (ToolResultEvent, {"status": _enum(ToolStatus)}),
+        (ToolResultEvent, {"status": _enum(ToolStatus), "attachments": _FILES}),
         (TurnEndedEvent, {"outcome": _enum(TurnOutcome)}),
         (TurnResumedEvent, {}),
         (CompactionDoneEvent, {}),

@@ -131,12 +131,13 @@ class ToolStartedEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultEvent(RecordedEvent):
-    """A call is closed; `output` is what the model is told."""
+    """A call is closed; `output` is what the model is told, `attachments` what people are shown."""
 
     kind: ClassVar[str] = "tool_result"
     call_id: str
     status: ToolStatus
     output: str
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def natural_key(self) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot.agent.failures import kind_of
-from bot.events import Ask, AssistantMessageEvent, TurnEndedEvent, TurnOutcome
+from bot.events import Ask, AssistantMessageEvent, ToolResultEvent, TurnEndedEvent, TurnOutcome
 from bot.frontend.markdown import render
 from bot.frontend.reasoning import split_reasoning
-from bot.frontend.shown import Button, File, Key, Purpose, Shown, again_id
-from bot.frontend.text import one_line
+from bot.frontend.shown import Blob, Button, File, Key, Purpose, Shown, again_id
+from bot.frontend.text import code, one_line
 
 EMPTY_ANSWER = "*(The answer was empty.)*"
 CUT = frozenset({"length", "max_tokens"})
@@ -55,15 +55,27 @@ def answer(event: AssistantMessageEvent, subject: str, asked: Asked, look: Look)
     text, _ = split_reasoning(event.text)
     rendered = render(text)
     parts = rendered.messages or ([EMPTY_ANSWER] if final else [])
-    whole = File("answer.md", rendered.attachment) if rendered.attachment else None
+    whole = (File("answer.md", rendered.attachment),) if rendered.attachment else ()
     for number, part in enumerate(parts):
         last = number == len(parts) - 1
         yield Shown(
             key=Key(event.turn_id, subject, Purpose.ANSWER, number),
             content=part,
             buttons=_buttons(event, look) if last and final else (),
-            file=whole if last else None,
+            files=whole if last else (),
             reply_to=asked.source_id if number == 0 else None,
+            asked=asked.after,
+        )
+
+
+def made(event: ToolResultEvent, tool: str, asked: Asked) -> Iterator[Shown]:
+    """Give the message that shows the files which a tool made."""
+    if event.attachments:
+        files = (File(each.name, Blob(each.sha256)) for each in event.attachments)
+        yield Shown(
+            key=Key(event.turn_id, event.call_id, Purpose.FILES),
+            content=f"-# Made by {code(tool)}",
+            files=tuple(files),
             asked=asked.after,
         )
 

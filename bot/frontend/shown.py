@@ -13,6 +13,7 @@ class Purpose(StrEnum):
     """What a message is for."""
 
     ANSWER = "answer"
+    FILES = "files"
     CARD = "card"
     NOTICE = "notice"
 
@@ -21,7 +22,8 @@ class Purpose(StrEnum):
 class Key:
     """Names one message: the turn, what of it, what for, and which part.
 
-    `subject` is a model call (``m0``, ``m1``, ...), an approval id, or a word such as ``end``.
+    `subject` is a model call (``m0``, ``m1``, ...), an approval or call id, or a word such as
+    ``end``.
     """
 
     turn_id: str
@@ -45,11 +47,18 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
+class Blob:
+    """Stored bytes, by their hash."""
+
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class File:
-    """A text file that belongs to a message."""
+    """A file that belongs to a message."""
 
     name: str
-    text: str
+    data: str | Blob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +76,7 @@ class Shown:
     key: Key
     content: str
     buttons: tuple[Button, ...] = ()
-    file: File | None = None
+    files: tuple[File, ...] = ()
     reply_to: str | None = None
     asked: str | None = None
     final: bool = True
@@ -80,7 +89,7 @@ class Shown:
     @property
     def content_hash(self) -> str:
         """Tells whether a message shows this already."""
-        parts = (self.content, repr(self.buttons), repr(self.file))
+        parts = (self.content, repr(self.buttons), repr(self.files))
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -17,7 +17,7 @@ from bot.events import (
     TurnOutcome,
     UserMessageEvent,
 )
-from bot.frontend.answers import Asked, Look, answer, end
+from bot.frontend.answers import Asked, Look, answer, end, made
 from bot.frontend.card import card, person
 from bot.frontend.shown import Key, Purpose, Shown
 from bot.frontend.text import code
@@ -47,6 +47,7 @@ class _Turn:
     author: str
     since: int  # the `seq` from which on the log tells all that this turn shows
     calls: int = 0
+    tools: dict[str, str] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
 
 
@@ -92,7 +93,7 @@ class _Stretch:
             case ResetEvent():
                 yield from self._reset(event)
             case ToolResultEvent():
-                self._results[event.call_id] = event
+                yield from self._finished(event)
             case ApprovalDecidedEvent():
                 self._decide(event)
             case _:
@@ -104,6 +105,7 @@ class _Stretch:
             case AssistantMessageEvent():
                 yield from answer(event, f"m{turn.calls}", turn.asked, self._look)
                 turn.calls += 1
+                turn.tools |= {call.call_id: call.tool for call in event.tool_calls}
                 if not event.tool_calls and not event.interrupted:
                     self._open.pop(event.turn_id, None)
             case ApprovalRequestedEvent():
@@ -115,6 +117,11 @@ class _Stretch:
                 yield from end(event, turn.asked, self._look)
             case _:
                 pass
+
+    def _finished(self, event: ToolResultEvent) -> Iterator[Shown]:
+        self._results[event.call_id] = event
+        if turn := self._turns.get(event.turn_id):
+            yield from made(event, turn.tools.get(event.call_id, "a tool"), turn.asked)
 
     def _begin(self, event: UserMessageEvent) -> None:
         if event.turn_id not in self._turns:
