@@ -10,6 +10,7 @@ from bot.agent.failures import kind_of
 from bot.events import Ask, AssistantMessageEvent, ToolResultEvent, TurnEndedEvent, TurnOutcome
 from bot.frontend.markdown import render
 from bot.frontend.reasoning import split_reasoning
+from bot.frontend.rendering.lifted import lifted
 from bot.frontend.shown import Blob, Button, File, Key, Purpose, Shown, again_id
 from bot.frontend.text import code, one_line
 
@@ -53,19 +54,30 @@ def answer(event: AssistantMessageEvent, subject: str, asked: Asked, look: Look)
     """Give the messages that show an answer."""
     final = not event.tool_calls and not event.interrupted
     text, _ = split_reasoning(event.text)
-    rendered = render(text)
-    parts = rendered.messages or ([EMPTY_ANSWER] if final else [])
-    whole = (File("answer.md", rendered.attachment),) if rendered.attachment else ()
+    parts, files = _rendered(text, final=final)
+    parts = parts or ([EMPTY_ANSWER] if final else [])
     for number, part in enumerate(parts):
         last = number == len(parts) - 1
         yield Shown(
             key=Key(event.turn_id, subject, Purpose.ANSWER, number),
             content=part,
             buttons=_buttons(event, look) if last and final else (),
-            files=whole if last else (),
+            files=files if last else (),
             reply_to=asked.source_id if number == 0 else None,
             asked=asked.after,
         )
+
+
+def _rendered(text: str, *, final: bool) -> tuple[list[str], tuple[File, ...]]:
+    """Return the messages of an answer, and the files of the last of them."""
+    files: list[File] = []
+    if final and (found := lifted(text)):
+        text = found.text
+        files.append(File(found.name, found.code))
+    rendered = render(text)
+    if rendered.attachment:
+        files.append(File("answer.md", rendered.attachment))
+    return rendered.messages, tuple(files)
 
 
 def made(event: ToolResultEvent, tool: str, asked: Asked) -> Iterator[Shown]:

@@ -9,6 +9,7 @@ from bot.events import (
     ApprovalRequestedEvent,
     Ask,
     AssistantMessageEvent,
+    Attachment,
     Author,
     Decision,
     RecordedEvent,
@@ -22,7 +23,7 @@ from bot.events import (
     utc_now,
 )
 from bot.frontend.answers import EMPTY_ANSWER, Look
-from bot.frontend.shown import Purpose
+from bot.frontend.shown import Blob, File, Purpose
 from bot.frontend.view import View, view
 from bot.sessions import Session
 
@@ -309,3 +310,36 @@ def test_what_a_button_asked_for_replies_to_nothing_and_comes_after_the_question
     assert (two.reply_to, two.asked) == (None, "discord-5")
     [alone] = view(session.since(3)).shown
     assert alone.asked is None
+
+
+def test_an_answer_that_is_one_long_block_of_code_is_a_file() -> None:
+    code = "print('hello, world')\n" * 200
+    [shown] = seen(asked(), AssistantMessageEvent(text=f"Here:\n```python\n{code}```")).shown
+    assert shown.content == "Here:\n-# The code is in the file code.py."
+    assert shown.files == (File("code.py", code),)
+
+
+def test_code_before_a_call_and_half_an_answer_are_not_moved_to_a_file() -> None:
+    text = "```python\n" + "print('hello, world')\n" * 200
+    found = seen(
+        asked(),
+        AssistantMessageEvent(text=text, tool_calls=(CALL,)),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output="x"),
+        AssistantMessageEvent(text=text, interrupted=True),
+        TurnEndedEvent(outcome=TurnOutcome.STOPPED),
+    )
+    assert not any(each.files for each in found.shown)
+    assert len(found.shown) == 7
+
+
+def test_the_files_of_a_tool_are_a_message_of_their_own() -> None:
+    kept = Attachment(sha256="ab", media_type="image/png", name="cat.png")
+    found = seen(
+        asked(source=5),
+        AssistantMessageEvent(text="", tool_calls=(CALL,)),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output="x", attachments=(kept,)),
+        AssistantMessageEvent(text="Done."),
+    )
+    assert texts(found) == ["-# Made by `delete_file`", "Done."]
+    assert found.shown[0].files == (File("cat.png", Blob("ab")),)
+    assert (found.shown[0].key.subject, found.shown[0].asked) == ("c1", "discord-5")
