@@ -11,9 +11,10 @@ LONG = 4000
 """Code points: a block that is longer fills two messages, and is read better in an editor."""
 PROSE = 2000
 """Code points that may be around it; with more, it is no longer nearly all of the answer."""
-LONGEST = 200_000
+LONGEST = 100_000
 """Code points of an answer that is looked through; a longer one is attached as it is."""
 
+_OPENING = re.compile(r"^(?:`{3,}|~{3,})", re.MULTILINE)
 _WORD = re.compile(r"[\w+#]*")
 _EXTENSIONS = {
     "bash": "sh",
@@ -111,7 +112,7 @@ class Lifted(NamedTuple):
 
 def lifted(text: str) -> Lifted | None:
     """Return an answer without its code, if it is nearly all one long block of that."""
-    if not LONG < len(text) <= LONGEST or ("```" not in text and "~~~" not in text):
+    if not LONG < len(text) <= LONGEST or not _may_be_code(text):
         return None
     document = Document(text)
     for leaf in document.leaves:
@@ -120,6 +121,18 @@ def lifted(text: str) -> Lifted | None:
             if end - start > LONG and len(text) - (end - start) <= PROSE:
                 return _without(document, leaf, start, end) if _is_plain(document, leaf) else None
     return None
+
+
+def _may_be_code(text: str) -> bool:
+    """Whether it looks as if it was nearly all code: only then it is parsed, all of it."""
+    for opening in _OPENING.finditer(text, 0, PROSE):
+        marks = opening[0]
+        closing = re.compile(rf"^ {{0,3}}{marks}{marks[0]}*[ \t]*\r?$", re.MULTILINE)
+        found = closing.search(text, opening.end())
+        end = found.start() if found else len(text)
+        if end - opening.end() > LONG and len(text) - (end - opening.end()) <= 2 * PROSE:
+            return True
+    return False
 
 
 def _code(document: Document, leaf: Leaf) -> tuple[int, int]:
