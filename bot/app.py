@@ -194,6 +194,7 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         dms=DMPolicy(settings.dms),
         turns_per_minute=settings.turns_per_minute,
         answer_buttons=settings.answer_buttons,
+        show_reasoning=settings.show_reasoning,
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
         api_base=settings.discord_api_base,

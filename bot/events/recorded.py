@@ -65,7 +65,8 @@ class UserMessageEvent(RecordedEvent):
 class AssistantMessageEvent(RecordedEvent):
     """The model answered; without `tool_calls`, and not interrupted, it ends its turn.
 
-    `extra` is the service's opaque JSON, sent back unchanged to the same `model`.
+    `extra` is the service's opaque JSON, sent back unchanged to the same `model`; `reasoning` is
+    the beginning of what it showed of that, for people only.
     """
 
     kind: ClassVar[str] = "assistant_message"
@@ -75,6 +76,7 @@ class AssistantMessageEvent(RecordedEvent):
     interrupted: bool = False
     model: str = ""
     finish_reason: str = ""
+    reasoning: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from bot.agent.failures import kind_of
 from bot.events import Ask, AssistantMessageEvent, ToolResultEvent, TurnEndedEvent, TurnOutcome
-from bot.frontend.markdown import render
-from bot.frontend.reasoning import split_reasoning
+from bot.frontend.markdown import LIMIT, render
+from bot.frontend.reasoning import folded, split_reasoning
 from bot.frontend.rendering.lifted import lifted
 from bot.frontend.shown import Blob, Button, File, Key, Purpose, Shown, again_id
 from bot.frontend.text import code, one_line
@@ -33,9 +33,11 @@ class Look:
 
     Attributes:
         buttons: Whether answers have buttons to ask again.
+        reasoning: Whether the model's reasoning is shown, folded, where it told any.
     """
 
     buttons: bool = True
+    reasoning: bool = False
 
 
 class Asked(NamedTuple):
@@ -53,9 +55,11 @@ class Asked(NamedTuple):
 def answer(event: AssistantMessageEvent, subject: str, asked: Asked, look: Look) -> Iterator[Shown]:
     """Give the messages that show an answer."""
     final = not event.tool_calls and not event.interrupted
-    text, _ = split_reasoning(event.text)
+    text, leaked = split_reasoning(event.text)
     parts, files = _rendered(text, final=final)
     parts = parts or ([EMPTY_ANSWER] if final else [])
+    if look.reasoning and parts:
+        parts = _with_folded(parts, folded("\n".join((event.reasoning, leaked))))
     for number, part in enumerate(parts):
         last = number == len(parts) - 1
         yield Shown(
@@ -78,6 +82,13 @@ def _rendered(text: str, *, final: bool) -> tuple[list[str], tuple[File, ...]]:
     if rendered.attachment:
         files.append(File("answer.md", rendered.attachment))
     return rendered.messages, tuple(files)
+
+
+def _with_folded(parts: list[str], reasoning: str) -> list[str]:
+    """Add reasoning behind the last message, or as one more where that has no room."""
+    if not reasoning or len(parts[-1]) + 1 + len(reasoning) > LIMIT:
+        return [*parts, *filter(None, [reasoning])]
+    return [*parts[:-1], f"{parts[-1]}\n{reasoning}"]
 
 
 def made(event: ToolResultEvent, tool: str, asked: Asked) -> Iterator[Shown]:

@@ -40,6 +40,7 @@ class FrontendOptions:
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
         answer_buttons: Whether answers have buttons to try again and to go on.
+        show_reasoning: Whether a model's reasoning is shown, folded.
         edit_interval: Seconds between two edits of the message being written.
         attachment_bytes: Files above this size are not read.
         drain_seconds: How long running turns may go on when the bot is closed.
@@ -61,6 +62,7 @@ class FrontendOptions:
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
     answer_buttons: bool = True
+    show_reasoning: bool = False
     edit_interval: float = 1.1
     attachment_bytes: int = 10 * 1024 * 1024
     drain_seconds: float = 10.0

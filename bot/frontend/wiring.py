@@ -80,7 +80,7 @@ def wire(
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
         unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
-        look=Look(buttons=options.answer_buttons),
+        look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
     )
     agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)

@@ -343,3 +343,27 @@ def test_the_files_of_a_tool_are_a_message_of_their_own() -> None:
     assert texts(found) == ["-# Made by `delete_file`", "Done."]
     assert found.shown[0].files == (File("cat.png", Blob("ab")),)
     assert (found.shown[0].key.subject, found.shown[0].asked) == ("c1", "discord-5")
+
+
+def test_reasoning_is_shown_folded_below_the_answer_where_it_is_wanted() -> None:
+    thought = AssistantMessageEvent(text="Four.", reasoning="Two and two.")
+    leaked = AssistantMessageEvent(text="<think>Two and two.</think>\nFour.")
+    for event in (thought, leaked):
+        events = log(asked(), event)
+        assert texts(view(events)) == ["Four."]
+        shown = texts(view(events, Look(reasoning=True)))
+        assert shown == ["Four.\n-# || Two and two. ||"]
+
+
+def test_reasoning_that_has_no_room_is_a_message_of_its_own_with_the_buttons() -> None:
+    events = log(asked(), AssistantMessageEvent(text="x" * 1990, reasoning="Two and two."))
+    found = view(events, Look(reasoning=True))
+    assert texts(found)[1:] == ["-# || Two and two. ||"]
+    assert labels(found) == [[], ["Try again"]]
+
+
+def test_reasoning_before_a_silent_call_is_not_shown() -> None:
+    events = log(asked(), AssistantMessageEvent(text="", tool_calls=(CALL,), reasoning="Hm."))
+    assert texts(view(events, Look(reasoning=True))) == []
+    answer = log(asked(), AssistantMessageEvent(text="Four."))
+    assert texts(view(answer, Look(reasoning=True))) == ["Four."]
