@@ -68,6 +68,7 @@ from bot.events import (
 from bot.providers import Provider, ProviderType
 from bot.sessions import (
     InMemorySessionManager,
+    PostgresSessionManager,
     Session,
     SessionManager,
     SessionStore,
@@ -106,6 +107,7 @@ __all__ = [
     "ModelUnavailableError",
     "NotLatestError",
     "ParleyError",
+    "PostgresSessionManager",
     "Provider",
     "ProviderType",
     "RateLimitEvent",

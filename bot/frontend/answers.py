@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 
 def answer(event: AssistantMessageEvent, subject: str, asked: Asked, look: Look) -> Iterator[Shown]:
     """Give the messages that show an answer."""
-    final = not event.tool_calls and not event.interrupted
+    final = event.ends_turn
     text, leaked = split_reasoning(event.text)
     parts, files = _rendered(text, final=final)
     parts = parts or ([EMPTY_ANSWER] if final else [])

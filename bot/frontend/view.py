@@ -106,7 +106,7 @@ class _Stretch:
                 yield from answer(event, f"m{turn.calls}", turn.asked, self._look)
                 turn.calls += 1
                 turn.tools |= {call.call_id: call.tool for call in event.tool_calls}
-                if not event.tool_calls and not event.interrupted:
+                if event.ends_turn:
                     self._open.pop(event.turn_id, None)
             case ApprovalRequestedEvent():
                 self._requests[event.approval_id] = event
