@@ -9,12 +9,10 @@ import discord
 from discord import ui
 
 from bot.events import Ask
-from bot.frontend.control import ASKED, NOT_HERE, Control
+from bot.frontend.control import ASKED, NOT_HERE, NOT_YOU, Control
 from bot.frontend.ids import Place
 from bot.frontend.interactions import acknowledged, answer, place_here, tell_failure
 from bot.frontend.people import People, speaker
-
-NOT_YOU = "You may not talk to me here."
 
 
 class HasControl(Protocol):

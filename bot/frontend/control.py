@@ -37,6 +37,7 @@ T = TypeVar("T")
 WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
 NOTHING_TO_STOP = "There is nothing to stop here."
 NOT_HERE = "I know of no such request here."
+NOT_YOU = "You may not talk to me here."
 ASKED = "Asked."
 BUSY = "I am still at work here. Please wait until I am done."
 NOT_LATEST = "Something was said since: this works only under the latest answer."
