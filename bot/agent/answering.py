@@ -83,9 +83,9 @@ async def _stream(
         turn_id=turn_id,
     )
     is_long = len(live.session.events) > LONG
+    told = await asyncio.to_thread(build) if is_long else build()
     request = ModelRequest(
-        messages=await asyncio.to_thread(build) if is_long else build(),
-        tools=await parts.definitions(),
+        messages=await parts.attachments.resolved(told), tools=await parts.definitions()
     )
     if parts.slots.locked():
         yield RateLimitEvent(turn_id=turn_id, retry_after=0.0)

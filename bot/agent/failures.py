@@ -6,7 +6,8 @@ import logging
 import secrets
 from dataclasses import dataclass
 
-from bot.errors import ModelError, StorageError, TurnFailedError
+from bot.agent.history import IMAGES_REFUSED
+from bot.errors import ModelError, RequestRefusedError, StorageError, TurnFailedError
 from bot.events import Ask, ErrorEvent, TurnEndedEvent, TurnOutcome
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,11 @@ KINDS = {
     "model_refused": Kind(
         "The model service refused its key, the model or the request. "
         "Trying again will not help: whoever runs this bot has to look at it."
+    ),
+    IMAGES_REFUSED: Kind(
+        "The model service refused this, perhaps for an image, which I leave out now. "
+        "Please try again.",
+        Ask.RETRY,
     ),
     "content_refused": Kind(
         "The model service's content filter refused this. Please ask in other words."
@@ -94,9 +100,13 @@ class Failure:
         )
 
 
-def failure_of(error: Exception, *, session_id: str) -> Failure:
-    """Return what to tell of an error, and log it under the same reference."""
-    code = _code(error)
+def failure_of(error: Exception, *, session_id: str, with_images: bool = False) -> Failure:
+    """Return what to tell of an error, and log it under the same reference.
+
+    A request refused in a turn `with_images` is put down to them: they stay out of later ones.
+    """
+    images_refused = with_images and isinstance(error, RequestRefusedError)
+    code = IMAGES_REFUSED if images_refused else _code(error)
     what = f"turn failed in {session_id} ({code})"
     reference = logged(what, error, unexpected=code == INTERNAL)
     return Failure(code, reference)

@@ -54,6 +54,9 @@ class Settings(BaseSettings):
         description="openai, openai_compatible, openrouter, ollama, gemini, anthropic, azure, "
         "litellm; auto: openai, or openai_compatible where OPENAI_BASE_URL is set.",
     )
+    model_sees_images: bool = Field(
+        True, description="Whether the model reads images; false: it is told their names only."
+    )
     model_idle_seconds: Seconds = Field(
         300, description="How long the service may send nothing before a call has failed."
     )

@@ -19,6 +19,7 @@ from bot.events.base import (
     Attachment,
     Author,
     Decision,
+    Quote,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -196,11 +197,18 @@ _MAPPING = _Codec(dict, dict)
 
 _CALLS = _many(_Form(ToolCall, extra=_MAPPING))
 _FILES = _many(_Form(Attachment))
+_SAID = {
+    "author": _Form(Author),
+    "attachments": _FILES,
+    "quotes": _many(_Form(Quote)),
+    "asks": _enum(Ask),
+    "notes": _Codec(list, tuple),
+}
 
 _FORMS: Mapping[str, _Form[RecordedEvent]] = {
     cls.kind: _Form(cls, at=_TIME, **codecs)
     for cls, codecs in (
-        (UserMessageEvent, {"author": _Form(Author), "attachments": _FILES, "asks": _enum(Ask)}),
+        (UserMessageEvent, _SAID),
         (AssistantMessageEvent, {"tool_calls": _CALLS, "usage": _Form(Usage), "extra": _MAPPING}),
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),

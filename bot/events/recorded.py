@@ -13,6 +13,7 @@ from bot.events.base import (
     Author,
     Decision,
     Event,
+    Quote,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -46,8 +47,9 @@ class RecordedEvent(Event):
 class UserMessageEvent(RecordedEvent):
     """Somebody wrote; starts a turn unless `turn_id` says it belongs to one.
 
-    `source_id` names the message where it came from, for example ``discord-1234``. One that has
-    none may be a button's: what it `asks`, and `about` which turn.
+    `source_id` names the message where it came from, for example ``discord-1234``. `notes` are
+    sentences on what of it could not be read, for its author and for the model. One without a
+    `source_id` may be a button's: what it `asks`, and `about` which turn.
     """
 
     kind: ClassVar[str] = "user_message"
@@ -55,6 +57,8 @@ class UserMessageEvent(RecordedEvent):
     author: Author | None = None
     attachments: tuple[Attachment, ...] = ()
     source_id: str | None = None
+    quotes: tuple[Quote, ...] = ()
+    notes: tuple[str, ...] = ()
     asks: Ask | None = None
     about: str = ""
 

@@ -9,6 +9,7 @@ from typing import Any
 import discord
 
 from bot.failpoints import around
+from bot.frontend.acknowledged import acknowledged
 from bot.frontend.ids import message_of
 from bot.frontend.refusals import (
     ContentRefusedError,
@@ -109,7 +110,7 @@ class Outbox:
     async def _edit(self, channel_id: int, message_id: int, ready: Ready) -> None:
         message = self._place(channel_id).get_partial_message(message_id)
         with around("edit"):
-            await asked(
+            await acknowledged(
                 lambda: message.edit(
                     content=ready.shown.content,
                     view=_buttons(ready.shown),
@@ -124,7 +125,7 @@ class Outbox:
         message = self._place(channel_id).get_partial_message(message_id)
         try:
             with around("delete"):
-                await asked(message.delete)
+                await acknowledged(message.delete)
         except MessageGoneError:
             return
 

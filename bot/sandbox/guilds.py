@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bot.sandbox import payloads, permissions
 from bot.sandbox.channels import Channel, Thread
 from bot.sandbox.permissions import Permissions
+from bot.sandbox.stickers import Sticker
 from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Guild:
         self.roles = [self.everyone]
         self.members: dict[int, Member] = {}
         self.channels: list[Channel] = []
+        self.stickers: list[Sticker] = []
         self.join(owner)
 
     @property
@@ -89,6 +91,12 @@ class Guild:
             channel, "CHANNEL_CREATE", lambda _: payloads.place(channel), Intents.GUILDS
         )
         return channel
+
+    def sticker(self, name: str) -> Sticker:
+        """Add a sticker, before the bots connect: they are not told of changes."""
+        sticker = Sticker(self.world.ids.next(), name)
+        self.stickers.append(sticker)
+        return sticker
 
     def permits(
         self,

@@ -166,7 +166,7 @@ def guild(each: Guild) -> Json:
         "owner_id": str(each.owner.id),
         "roles": [role(held) for held in each.roles],
         "emojis": [],
-        "stickers": [],
+        "stickers": [held.payload(each) for held in each.stickers],
         "features": [],
         "region": "",
         "afk_timeout": 300,

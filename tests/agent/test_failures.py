@@ -7,6 +7,7 @@ import logging
 import pytest
 
 from bot.agent.failures import KINDS, failure_of, kind_of
+from bot.agent.history import IMAGES_REFUSED
 from bot.errors import (
     ContentRefusedError,
     ContextTooLongError,
@@ -14,6 +15,7 @@ from bot.errors import (
     ModelRefusedError,
     ModelUnavailableError,
     ParleyError,
+    RequestRefusedError,
     SessionConflictError,
     StateError,
     StorageError,
@@ -101,6 +103,18 @@ def test_every_failure_says_what_happened_and_whether_to_try_again(
     assert "secret" not in f"{ended}{event}"
 
 
+def test_a_request_with_images_that_was_refused_can_be_tried_without_them() -> None:
+    refused = RequestRefusedError(SECRET)
+    failure = failure_of(refused, session_id="s", with_images=True)
+    assert failure.code == IMAGES_REFUSED
+    assert failure.text == (
+        "The model service refused this, perhaps for an image, which I leave out now. "
+        "Please try again."
+    )
+    assert kind_of(failure.code).ask is Ask.RETRY
+    assert failure_of(refused, session_id="s").code == "model_refused"
+
+
 def test_every_kind_is_in_the_table() -> None:
-    told = {text for _, text, _ in TABLE}
+    told = {text for _, text, _ in TABLE} | {KINDS[IMAGES_REFUSED].text}
     assert told == {kind.text for kind in KINDS.values()}

@@ -65,7 +65,13 @@ class Tools:
             self.done.append(f"did {name}")
             return "done"
 
-        return delete_file, read_clock, long_job
+        @tool
+        async def slow_job() -> str:
+            """Do something that takes its time, and ask nobody."""
+            await self.may_finish.wait()
+            return "done"
+
+        return delete_file, read_clock, long_job, slow_job
 
 
 def parley(

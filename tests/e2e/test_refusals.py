@@ -5,7 +5,6 @@ import sqlite3
 
 import pytest
 
-from bot.frontend import inbox
 from bot.sandbox import Overwrite
 from tests.e2e.stage import Stage
 
@@ -76,7 +75,7 @@ async def test_a_message_that_cannot_be_taken_is_told_with_a_reference(
     def broken(*given: object) -> str:
         raise ValueError("broken")
 
-    monkeypatch.setattr(inbox, "readable", broken)
+    monkeypatch.setattr("bot.frontend.reading.message.readable", broken)
     async with stage.running():
         await stage.alice.says("hello", in_=stage.desk)
         await stage.says(stage.desk, "I could not take this message (reference ")
