@@ -199,6 +199,8 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         reply_mode=ReplyMode(settings.reply_mode),
         dms=DMPolicy(settings.dms),
         turns_per_minute=settings.turns_per_minute,
+        answer_buttons=settings.answer_buttons,
+        show_reasoning=settings.show_reasoning,
         sees_images=settings.model_sees_images,
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),

@@ -43,6 +43,8 @@ from bot.sessions import Session
 
 LONG = 500
 """Events from which on a history is built away from the event loop."""
+REASONING_KEPT = 2_000
+"""Characters of a model's reasoning that the log keeps of each answer."""
 MAX_FAILURES = 3
 """How often the very same call may fail in one turn."""
 
@@ -134,6 +136,7 @@ async def _record_answer(
         usage=answer.usage,
         model=parts.model.model,
         finish_reason=answer.finish_reason,
+        reasoning=answer.reasoning[:REASONING_KEPT],
         extra=answer.extra,
     )
 

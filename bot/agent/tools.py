@@ -7,12 +7,13 @@ import json
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, update_wrapper
 from typing import Any, cast, overload
 
 from bot.agent.arguments import Parameters
 from bot.agent.context import ExecutionContext
+from bot.agent.outputs import ToolOutput
 from bot.agent.threads import in_daemon_thread
 from bot.errors import ToolError
 from bot.sessions import Session
@@ -101,8 +102,8 @@ class Tool:
             logger.exception("the approval predicate of tool %s failed; asking", self.name)
             return True
 
-    async def invoke(self, arguments: Mapping[str, Any], context: ExecutionContext) -> str:
-        """Run the function and return its result as text for the model.
+    async def invoke(self, arguments: Mapping[str, Any], context: ExecutionContext) -> ToolOutput:
+        """Run the function and return its result: a text for the model, and files.
 
         Raises:
             ToolError: when the result cannot be told.
@@ -115,6 +116,13 @@ class Tool:
             result = await in_daemon_thread(lambda: self._called(keywords), name=self.name)
             if inspect.isawaitable(result):  # of an async function behind a plain one
                 result = await result
+        if isinstance(result, ToolOutput):
+            text = await self._text(result.text or None)
+            return replace(result, text=text)
+        return ToolOutput(await self._text(result))
+
+    async def _text(self, result: Any) -> str:
+        """Return a result as the model is told it; what is no text is made one in a thread."""
         if isinstance(result, str):
             return shortened(result)
         return await in_daemon_thread(lambda: shortened(as_text(result)), name=self.name)
@@ -122,7 +130,8 @@ class Tool:
     def _called(self, keywords: Mapping[str, Any]) -> Any:
         """Return what the function returns, made into text here and not on the event loop."""
         result = self.function(**keywords)
-        return result if inspect.isawaitable(result) else as_text(result)
+        is_ready = inspect.isawaitable(result) or isinstance(result, ToolOutput)
+        return result if is_ready else as_text(result)
 
 
 @overload

@@ -115,6 +115,14 @@ class Settings(BaseSettings):
     turns_per_minute: Count = Field(
         10, description="How many messages of one person are answered in a minute."
     )
+    answer_buttons: bool = Field(
+        True, description="Whether answers have buttons: try again, continue; true or false."
+    )
+    show_reasoning: bool = Field(
+        False,
+        description="Whether what a model tells of its reasoning is shown, folded, below its "
+        "answer; true or false.",
+    )
     catch_up_minutes: Annotated[float, Field(ge=0, le=60 * 24 * 7)] = Field(
         60,
         description="How old a message may be that is answered later, when the bot was away.",

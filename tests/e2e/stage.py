@@ -32,6 +32,7 @@ from bot.sandbox import (
 )
 from bot.sandbox.model import ModelServer, ScriptedModel
 from bot.sessions import SQLiteSessionManager
+from tests.setups import labels
 
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
 
@@ -226,7 +227,7 @@ class Stage:
         return next(each for each in messages if self._is(each, text))
 
     def _is(self, message: Message, text: str) -> bool:
-        final = not any(button.get("label") == "Stop" for button in message.buttons)
+        final = "Stop" not in labels(message)
         return message.author is self.bot and text in message.content and final
 
     def said(self, place: Place) -> list[str]:

@@ -10,7 +10,7 @@ from bot.tools import current_time, roll_dice
 
 async def used(tool: Tool, **arguments: str) -> str:
     context = ExecutionContext(session=Session("s"), session_manager=InMemorySessionManager())
-    return await tool.invoke(tool.parameters.effective(arguments), context)
+    return (await tool.invoke(tool.parameters.effective(arguments), context)).text
 
 
 @pytest.mark.parametrize(

@@ -114,4 +114,5 @@ def reader(
 
 async def fetched(tool: Tool, url: str) -> str:
     context = ExecutionContext(session=Session("s"), session_manager=InMemorySessionManager())
-    return await tool.invoke(tool.parameters.effective({"url": url}), context)
+    output = await tool.invoke(tool.parameters.effective({"url": url}), context)
+    return output.text
