@@ -16,6 +16,7 @@ ParleyError
 ├── ModelError                   the model service
 │   ├── ModelUnavailableError    try again later
 │   ├── ModelRefusedError        key, model name or request refused: the operator
+│   │   └── RequestRefusedError  this request, as it stands: what is in it
 │   ├── ContentRefusedError      the service refused what was said
 │   └── ContextTooLongError      the conversation is longer than the model reads
 ├── ToolError                    the model: told as the tool's result
@@ -131,6 +132,10 @@ class ModelRefusedError(ModelError):
     """The service refuses the key, the model's name or the request: the operator can act."""
 
     code = "model_refused"
+
+
+class RequestRefusedError(ModelRefusedError):
+    """The service refuses this request as it stands; others may be fine."""
 
 
 class ContentRefusedError(ModelError):

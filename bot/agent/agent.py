@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.agent.approvals import Actor, MayDecide, Verdict
+from bot.agent.attachments import Attachments
 from bot.agent.closing import end_turn
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
@@ -51,6 +52,7 @@ class Agent:
         approval_ttl: How long a request lives.
         max_steps: Model calls of one turn at the most.
         max_model_calls: Model calls at the same time at the most, over all sessions.
+        sees_images: Whether the model reads images; one that does not is only told their names.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Agent:
         approval_ttl: timedelta = timedelta(hours=24),
         max_steps: int = 25,
         max_model_calls: int = 1000,
+        sees_images: bool = True,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -78,6 +81,7 @@ class Agent:
             approval_ttl=approval_ttl,
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
+            attachments=Attachments(manager, sees_images=sees_images),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)

@@ -10,6 +10,7 @@ from functools import partial
 
 from bot.agent.arguments import arguments_hash
 from bot.agent.calls import call_states
+from bot.agent.checks import Refusals, refusals_to_ask
 from bot.agent.closing import Shown, answers, settle
 from bot.agent.history import history
 from bot.agent.live import LiveSession
@@ -81,9 +82,9 @@ async def _stream(
         turn_id=turn_id,
     )
     is_long = len(live.session.events) > LONG
+    told = await asyncio.to_thread(build) if is_long else build()
     request = ModelRequest(
-        messages=await asyncio.to_thread(build) if is_long else build(),
-        tools=await parts.definitions(),
+        messages=await parts.attachments.resolved(told), tools=await parts.definitions()
     )
     if parts.slots.locked():
         yield RateLimitEvent(turn_id=turn_id, retry_after=0.0)
@@ -125,6 +126,7 @@ async def _record_answer(
     text = answer.text if answer.text.strip() else ""
     if not text and not answer.tool_calls:
         raise TurnFailedError("the model's answer is empty", code="empty_answer")
+    refusals = await refusals_to_ask(parts, live, turn_id, answer.tool_calls)
     message = AssistantMessageEvent(
         turn_id=turn_id,
         text=text,
@@ -138,14 +140,14 @@ async def _record_answer(
     def decide(session: Session) -> Sequence[RecordedEvent]:
         if not session.is_open(turn_id):
             return ()
-        told = (tell(parts, session, turn_id, call) for call in answer.tool_calls)
+        told = (tell(parts, session, turn_id, call, refusals) for call in answer.tool_calls)
         return [message, *(event for event in told if event is not None)]
 
     await live.record(decide)
 
 
 def tell(
-    parts: Parts, session: Session, turn_id: str, call: ToolCall
+    parts: Parts, session: Session, turn_id: str, call: ToolCall, refusals: Refusals
 ) -> ApprovalRequestedEvent | ToolResultEvent | None:
     """Return what is recorded together with a call: a request, a refusal; nothing if it is free."""
     tool = parts.tools.get(call.tool)
@@ -157,8 +159,12 @@ def tell(
     except ToolError as exc:
         return failed(turn_id, call, str(exc))
     earlier = _earlier(session, turn_id, call, arguments_hash(tool.name, arguments))
-    if earlier is not None or not tool.is_gated(arguments, session):
+    if earlier is not None:
         return earlier
+    if call.call_id in refusals:
+        return failed(turn_id, call, refusals[call.call_id])
+    if not tool.is_gated(arguments, session):
+        return None
     return request(parts, session, turn_id, call, tool)
 
 

@@ -6,7 +6,14 @@ import logging
 import secrets
 from dataclasses import dataclass
 
-from bot.errors import ModelError, ModelUnavailableError, StorageError, TurnFailedError
+from bot.agent.history import IMAGES_REFUSED
+from bot.errors import (
+    ModelError,
+    ModelUnavailableError,
+    RequestRefusedError,
+    StorageError,
+    TurnFailedError,
+)
 from bot.events import ErrorEvent, TurnEndedEvent, TurnOutcome
 
 logger = logging.getLogger(__name__)
@@ -14,6 +21,7 @@ logger = logging.getLogger(__name__)
 _SENTENCES = {
     "model_unavailable": "The model service is not answering right now. Please try again later.",
     "model_refused": "The model service refused the request. The bot's operator has to look at it.",
+    IMAGES_REFUSED: "The model service refused this, perhaps for an image, which I leave out now.",
     "content_refused": "The model service refused to answer this.",
     "context_too_long": "This conversation has become too long for the model. /reset starts anew.",
     "empty_answer": "The model had nothing to say to this.",
@@ -58,15 +66,19 @@ class Failure:
         )
 
 
-def failure_of(error: Exception, *, session_id: str) -> Failure:
-    """Return what to tell of an error, and log it under the same reference."""
-    code = _code(error)
+def failure_of(error: Exception, *, session_id: str, with_images: bool = False) -> Failure:
+    """Return what to tell of an error, and log it under the same reference.
+
+    A request refused in a turn `with_images` is put down to them: they stay out of later ones.
+    """
+    images_refused = with_images and isinstance(error, RequestRefusedError)
+    code = IMAGES_REFUSED if images_refused else _code(error)
     what = f"turn failed in {session_id} ({code})"
     reference = logged(what, error, unexpected=code == "internal")
     return Failure(code, reference, isinstance(error, ModelUnavailableError))
 
 
-def logged(what: str, error: Exception, *, unexpected: bool = True) -> str:
+def logged(what: str, error: BaseException, *, unexpected: bool = True) -> str:
     """Log that something failed, with its stack if nobody expected it; return its reference."""
     reference = secrets.token_hex(4)
     logger.error("%s [%s]: %s", what, reference, error, exc_info=error if unexpected else None)

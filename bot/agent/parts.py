@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from bot.agent.attachments import Attachments
 from bot.agent.context import ExecutionContext
 from bot.agent.model import Model
 from bot.agent.tools import Tool
@@ -26,6 +27,7 @@ class Parts:
     approval_ttl: timedelta
     max_steps: int
     slots: asyncio.Semaphore
+    attachments: Attachments
 
     async def definitions(self) -> Sequence[dict[str, Any]]:
         """Return what the model is told of the tools; made once, away from the event loop.

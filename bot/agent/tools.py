@@ -6,7 +6,7 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, update_wrapper
 from typing import Any, cast, overload
@@ -24,6 +24,8 @@ Approval = (
     | Callable[[Mapping[str, Any]], bool]
     | Callable[[Mapping[str, Any], Session], bool]  # it looks into the log, and at nothing else
 )
+Check = Callable[[Mapping[str, Any], ExecutionContext], Awaitable[None]]
+Sentence = Callable[[Mapping[str, Any]], str]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -43,6 +45,10 @@ class Tool:
             by what has been said if the function takes the session as well.
         timeout: Seconds it may take.
         idempotent: Whether a call whose outcome is unknown may simply run again.
+        check: Raises `ToolError` where whoever asks may not have this done; asked with the
+            effective arguments before a human is asked for a yes, and again before it starts.
+        sentence: Says plainly, from the effective arguments, what a call will do. What others
+            wrote is in it only where nothing in it can pass for markup.
     """
 
     function: Callable[..., Any]
@@ -51,6 +57,8 @@ class Tool:
     approval: Approval = False
     timeout: float = 60.0
     idempotent: bool = False
+    check: Check | None = None
+    sentence: Sentence | None = None
     parameters: Parameters = field(init=False)
     _gate: Callable[[Mapping[str, Any], Session], bool] = field(init=False)
 
@@ -125,6 +133,8 @@ def tool(
     approval: Approval = False,
     timeout: float = 60.0,
     idempotent: bool = False,
+    check: Check | None = None,
+    sentence: Sentence | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -134,6 +144,8 @@ def tool(
     approval: Approval = False,
     timeout: float = 60.0,
     idempotent: bool = False,
+    check: Check | None = None,
+    sentence: Sentence | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a function a tool; usable bare or with settings.
 
@@ -149,6 +161,8 @@ def tool(
             approval=approval,
             timeout=timeout,
             idempotent=idempotent,
+            check=check,
+            sentence=sentence,
         )
 
     return made(function) if function is not None else made

@@ -11,16 +11,14 @@ import re
 
 from bot.agent.visible import one_line
 
-SPEAKER = "[from "
-"""Begins the line that tells who speaks, where several people do."""
-ATTACHED = "[attached: "
-"""Begins the line that names a file of a message."""
 NAME_LENGTH = 32
 
 # What shows as nothing may stand between two letters of a mark; some of that counts as letters.
-_GAP = r"(?:[^\w\[\]]++|[_\u115f\u1160\u3164\uffa0])*+"
-_WORDS = "|".join(_GAP.join(word) for word in ("from", "attached"))
-_MARK = re.compile(rf"\[(?!\[)(?={_GAP}(?:{_WORDS}))", re.IGNORECASE)
+_EMPTY = r"_\u115f\u1160\u3164\uffa0"
+_GAP = rf"(?:[^\w\[\]]++|[{_EMPTY}])*+"
+_MARKS = ("from", "quoted", "note", "attached", "image", "file", "endoffile")
+_WORDS = "|".join(_GAP.join(word) for word in _MARKS)
+_MARK = re.compile(rf"\[(?!\[)(?={_GAP}(?:{_WORDS})(?![^\W{_EMPTY}]))", re.IGNORECASE)
 
 
 def inert(text: str) -> str:

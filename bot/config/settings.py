@@ -54,6 +54,9 @@ class Settings(BaseSettings):
         description="openai, openai_compatible, openrouter, ollama, gemini, anthropic, azure, "
         "litellm; auto: openai, or openai_compatible where OPENAI_BASE_URL is set.",
     )
+    model_sees_images: bool = Field(
+        True, description="Whether the model reads images; false: it is told their names only."
+    )
     model_idle_seconds: Seconds = Field(
         300, description="How long the service may send nothing before a call has failed."
     )
@@ -70,9 +73,11 @@ class Settings(BaseSettings):
     )
     tools: Tools = Field(
         ("current_time", "roll_dice"),
-        description="The tools it may use: current_time, roll_dice, fetch_page (reads web pages; "
-        "asks unless a person wrote the address), announce (posts in another channel, after an "
-        "approval); your own as my_tools.py or package.module; or none.",
+        description="The tools it may use: current_time, roll_dice, fetch_page (asks unless a "
+        "person wrote the address); in Discord, within what both it and who asks may do, "
+        "read_messages, search_messages and, after an approval, announce, post_message, "
+        "start_thread, pin_message, make_poll, create_event, time_out_member; your own as "
+        "my_tools.py or package.module; or none.",
     )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."

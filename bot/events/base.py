@@ -78,6 +78,19 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Something that came with a message and that its author did not write.
+
+    Attributes:
+        what: Says what it is, on one line, for example ``forwarded message``.
+        text: What it says.
+    """
+
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """One call the model asked for.
 

@@ -18,6 +18,7 @@ from bot.events.base import (
     Attachment,
     Author,
     Decision,
+    Quote,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -194,11 +195,17 @@ _MAPPING = _Codec(dict, dict)
 
 
 _CALLS = _many(_Form(ToolCall, extra=_MAPPING))
+_SAID = {
+    "author": _Form(Author),
+    "attachments": _many(_Form(Attachment)),
+    "quotes": _many(_Form(Quote)),
+    "notes": _Codec(list, tuple),
+}
 
 _FORMS: Mapping[str, _Form[RecordedEvent]] = {
     cls.kind: _Form(cls, at=_TIME, **codecs)
     for cls, codecs in (
-        (UserMessageEvent, {"author": _Form(Author), "attachments": _many(_Form(Attachment))}),
+        (UserMessageEvent, _SAID),
         (AssistantMessageEvent, {"tool_calls": _CALLS, "usage": _Form(Usage), "extra": _MAPPING}),
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),

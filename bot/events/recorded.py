@@ -12,6 +12,7 @@ from bot.events.base import (
     Author,
     Decision,
     Event,
+    Quote,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -45,7 +46,8 @@ class RecordedEvent(Event):
 class UserMessageEvent(RecordedEvent):
     """Somebody wrote; starts a turn unless `turn_id` says it belongs to one.
 
-    `source_id` names the message where it came from, for example ``discord-1234``.
+    `source_id` names the message where it came from, for example ``discord-1234``. `notes` are
+    sentences on what of it could not be read, for its author and for the model.
     """
 
     kind: ClassVar[str] = "user_message"
@@ -53,6 +55,8 @@ class UserMessageEvent(RecordedEvent):
     author: Author | None = None
     attachments: tuple[Attachment, ...] = ()
     source_id: str | None = None
+    quotes: tuple[Quote, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def natural_key(self) -> str | None:

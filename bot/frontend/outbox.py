@@ -10,6 +10,7 @@ from typing import Any
 import discord
 
 from bot.failpoints import around
+from bot.frontend.acknowledged import acknowledged
 from bot.frontend.ids import message_of
 from bot.frontend.markdown import LIMIT
 from bot.frontend.refusals import (
@@ -110,7 +111,7 @@ class Outbox:
     async def _edit(self, channel_id: int, message_id: int, shown: Shown) -> None:
         message = self._place(channel_id).get_partial_message(message_id)
         with around("edit"):
-            await asked(
+            await acknowledged(
                 lambda: message.edit(
                     content=shown.content,
                     view=_buttons(shown),
@@ -125,7 +126,7 @@ class Outbox:
         message = self._place(channel_id).get_partial_message(message_id)
         try:
             with around("delete"):
-                await asked(message.delete)
+                await acknowledged(message.delete)
         except MessageGoneError:
             return
 
@@ -177,6 +178,19 @@ class Outbox:
                 lambda: place.send(text, allowed_mentions=NOBODY, suppress_embeds=True, **options),
                 lambda: self._lacking(channel_id),
             )
+
+    async def post(
+        self,
+        channel_id: int,
+        *,
+        nonce: str,
+        text: str | None = None,
+        poll: discord.Poll | None = None,
+    ) -> None:
+        """Post what a tool is to post; an error of discord.py stays one."""
+        place = self._place(channel_id)
+        options: dict[str, Any] = {"poll": poll} if poll else {}
+        await place.send(text, nonce=nonce, allowed_mentions=NOBODY, **options)
 
     async def typing(self, channel_id: int) -> None:
         """Show for ten seconds, or until the next message, that the bot types."""

@@ -12,6 +12,7 @@ from bot.frontend.ids import user_id_of
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.refusals import RefusedError, asked
 
+SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
 REMEMBERED = 60.0  # seconds: Discord is not asked about the same person more often
 
 
@@ -106,3 +107,10 @@ class People:
             return await asked(lambda: guild.fetch_member(user))
         except RefusedError:
             return None
+
+
+def is_from_a_person(message: discord.Message, client: discord.Client) -> bool:
+    """Whether a human wrote a message: not a bot, a webhook, Discord itself, or this bot."""
+    author = message.author
+    automatic = author.bot or author.system or message.webhook_id is not None
+    return not automatic and author != client.user and message.type in SPOKEN

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.agent.steps import Wait, next_step
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -21,7 +22,7 @@ from bot.frontend.card import card, person
 from bot.frontend.markdown import render
 from bot.frontend.reasoning import split_reasoning
 from bot.frontend.shown import File, Key, Purpose, Shown
-from bot.frontend.text import code, one_line
+from bot.frontend.text import code, one_line, plain
 
 EMPTY_ANSWER = "*(The answer was empty.)*"
 
@@ -41,12 +42,14 @@ class View:
         shown: The messages, in their order.
         closed: The turns that have ended, with the source ids of the messages that began them:
             they show nothing else, whatever was previewed.
+        waiting: The turn that does nothing until somebody decides, if one does, told in that way.
         settled_to: Up to this `seq` of the log nothing that is shown will change.
         expires_at: When the first undecided request expires.
     """
 
     shown: Sequence[Shown]
     closed: Mapping[str, str | None]
+    waiting: Mapping[str, str | None]
     settled_to: int
     expires_at: datetime | None
 
@@ -90,6 +93,7 @@ class _Stretch:
         return View(
             shown=[each if isinstance(each, Shown) else self._card(each) for each in self._slots],
             closed={k: each.source_id for k, each in self._turns.items() if k not in self._open},
+            waiting=self._waiting(),
             settled_to=self._settled_to(),
             expires_at=min(self._expiries(), default=None),
         )
@@ -98,6 +102,8 @@ class _Stretch:
         match event:
             case UserMessageEvent():
                 self._begin(event)
+                if event.notes and event.turn_id not in self._skipped:
+                    yield _notes(event)
             case ResetEvent():
                 yield from self._reset(event)
             case ToolResultEvent():
@@ -172,6 +178,11 @@ class _Stretch:
             asked=self._turns[request.turn_id].source_id,
         )
 
+    def _waiting(self) -> Mapping[str, str | None]:
+        step = next_step(self._events)
+        turn = self._turns.get(step.turn_id) if isinstance(step, Wait) else None
+        return {step.turn_id: turn.source_id} if isinstance(step, Wait) and turn else {}
+
     def _settled_to(self) -> int:
         still_open = [turn.since for turn in self._open.values()]
         last = self._events[-1].seq if self._events else 0
@@ -180,6 +191,15 @@ class _Stretch:
 
 def _is_skip(event: RecordedEvent) -> bool:
     return isinstance(event, TurnEndedEvent) and event.outcome is TurnOutcome.SKIPPED
+
+
+def _notes(event: UserMessageEvent) -> Shown:
+    """Tell somebody what of their message could not be read, in one line."""
+    return Shown(
+        key=Key(event.turn_id, f"n{event.seq}", Purpose.NOTICE),
+        content=plain(" ".join(event.notes), 1000),
+        reply_to=event.source_id,
+    )
 
 
 def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:

@@ -18,8 +18,10 @@ from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
+from bot.frontend.pacing import Pacing
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
+from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
 from bot.frontend.rooms import Rooms
@@ -55,7 +57,12 @@ class Parts:
 
 
 def wire(
-    client: discord.Client, agent: Agent, *, stores: Stores, options: FrontendOptions
+    client: discord.Client,
+    agent: Agent,
+    *,
+    stores: Stores,
+    options: FrontendOptions,
+    pacing: Pacing,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
@@ -68,7 +75,7 @@ def wire(
     )
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
-    previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
+    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -103,7 +110,7 @@ def wire(
     inbox = Inbox(
         client=client,
         agent=agent,
-        store=store,
+        reader=MessageReader(client=client, store=store, deliveries=deliveries, options=options),
         marks=marks,
         homes=stores.homes,
         people=people,

@@ -15,7 +15,7 @@ import discord
 from bot.agent import Agent, Tool, tool
 from bot.events import RecordedEvent
 from bot.frontend import FrontendOptions, ParleyClient, Stores, may_decide
-from bot.frontend.tools.announce import announce_tool
+from bot.frontend.tools import discord_tools
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
 from bot.sandbox import (
@@ -65,7 +65,13 @@ class Tools:
             self.done.append(f"did {name}")
             return "done"
 
-        return delete_file, read_clock, long_job, *self.more
+        @tool
+        async def slow_job() -> str:
+            """Do something that takes its time, and ask nobody."""
+            await self.may_finish.wait()
+            return "done"
+
+        return delete_file, read_clock, long_job, slow_job, *self.more
 
 
 def parley(
@@ -87,7 +93,7 @@ def parley(
         return Agent(
             provider=provider,
             session_manager=store,
-            tools=[*tools.all, announce_tool(client)],
+            tools=[*tools.all, *discord_tools(client).values()],
             may_decide=lambda request, actor: may_decide(options, actor),
             **limits,
         )

@@ -165,8 +165,8 @@ async def test_what_is_too_old_is_skipped_and_told_in_one_line(stage: Stage) -> 
     assert stage.said(stage.general) == [inbox.LATE]
     assert "old" not in str(stage.asked)
     log = await stage.log_of(f"channel-{stage.desk.id}")
-    texts = [each.text for each in log if isinstance(each, UserMessageEvent)]
-    assert texts[1] == "old one\n[The file a.txt was not read.]"
+    said = [each for each in log if isinstance(each, UserMessageEvent)]
+    assert (said[1].text, said[1].notes) == ("old one", ("The file a.txt was not read.",))
 
 
 async def test_what_is_too_old_and_not_meant_for_the_bot_says_nothing(stage: Stage) -> None:

@@ -18,6 +18,7 @@ from bot.events import (
     utc_now,
 )
 from bot.frontend import FrontendOptions, Stores
+from bot.frontend.pacing import Pacing
 from bot.frontend.wiring import Parts, wire
 from bot.providers.provider import Provider
 from bot.sessions import SQLiteSessionManager
@@ -47,6 +48,7 @@ class Desk:
             agent,
             stores=Stores.beside(self.store),
             options=FrontendOptions(),
+            pacing=Pacing(),
         )
 
     @property

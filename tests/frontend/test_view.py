@@ -63,7 +63,7 @@ def texts(found: View) -> list[str]:
 
 
 def test_nothing_shows_nothing() -> None:
-    assert seen() == View(shown=[], closed={}, settled_to=0, expires_at=None)
+    assert seen() == View(shown=[], closed={}, waiting={}, settled_to=0, expires_at=None)
 
 
 def test_an_answer_replies_to_what_it_answers() -> None:
@@ -124,6 +124,16 @@ def test_a_request_is_a_card_with_buttons_until_it_is_decided() -> None:
     assert ended.shown[0].final
     assert "It ended with an error." in ended.shown[0].content
     assert "secret" not in ended.shown[0].content
+
+
+def test_a_turn_waits_when_nothing_else_of_it_is_at_work() -> None:
+    other = ToolCall(call_id="c2", tool="roll_dice", arguments="{}")
+    calls = AssistantMessageEvent(text="", tool_calls=(CALL, other))
+    rolled = ToolResultEvent(call_id="c2", status=ToolStatus.OK, output="6")
+    assert seen(asked(), calls, request()).waiting == {}
+    waiting = seen(asked(source=5), calls, request(), rolled)
+    assert list(waiting.waiting.values()) == ["discord-5"]
+    assert seen(asked(), calls, request(), rolled, decided()).waiting == {}
 
 
 def test_every_decision_and_ending_has_its_words() -> None:
@@ -248,3 +258,16 @@ def test_what_came_too_late_is_told_in_one_line_and_waits_for_nothing() -> None:
         "I was away."
     ]
     assert "late" in found.closed
+
+
+def test_what_could_not_be_read_is_told_in_one_line_where_it_was_said() -> None:
+    first = replace(asked(), notes=("The file a_b was not read.", "Nor was c."))
+    [notice] = seen(first, AssistantMessageEvent(text="", interrupted=True)).shown
+    assert notice.content == "The file a\\_b was not read. Nor was c."
+    assert (notice.reply_to, notice.key.purpose) == ("discord-5", Purpose.NOTICE)
+
+
+def test_of_what_came_too_late_nothing_more_is_told() -> None:
+    late = TurnEndedEvent(outcome=TurnOutcome.SKIPPED, text="Too late.")
+    [notice] = seen(replace(asked(), notes=("Not read.",)), late).shown
+    assert notice.content == "Too late."
