@@ -67,7 +67,10 @@ def _asked(
     *,
     gated_in: Session | None = None,
 ) -> _Asked | None:
-    """Return the check that a call has to pass; what is wrong with it otherwise is told later."""
+    """Return the check that a call has to pass; what is wrong with it otherwise is told later.
+
+    With `gated_in`, only that of a call which needs a yes in that session.
+    """
     tool = parts.tools.get(call.tool)
     if tool is None or tool.check is None:
         return None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from bot.agent.untrusted import inert, speaker_name
-from bot.agent.visible import hides
+from bot.agent.visible import one_line
 from bot.events import Attachment, Quote, RecordedEvent, UserMessageEvent
 
 Part = dict[str, Any]
@@ -36,9 +36,8 @@ def attached(file: Attachment) -> str:
 
 def safe_name(name: str) -> str:
     """Return a name that can stand within a line of ours."""
-    spaced = (" " if each.isspace() else each for each in name if each not in "[]")
-    shown = "".join(each for each in spaced if not hides(each))
-    return " ".join(shown.split())[:_LONGEST_NAME].strip() or "unnamed"
+    bare = "".join(each for each in name if each not in "[]")
+    return one_line(bare, _LONGEST_NAME).strip() or "unnamed"
 
 
 def text_part(text: str) -> Part:

@@ -24,6 +24,7 @@ Approval = (
     | Callable[[Mapping[str, Any]], bool]
     | Callable[[Mapping[str, Any], Session], bool]  # it looks into the log, and at nothing else
 )
+
 Check = Callable[[Mapping[str, Any], ExecutionContext], Awaitable[None]]
 Sentence = Callable[[Mapping[str, Any]], str]
 

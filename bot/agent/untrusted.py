@@ -12,13 +12,13 @@ import re
 from bot.agent.visible import one_line
 
 NAME_LENGTH = 32
+MARKS = ("from", "quoted", "note", "attached", "image", "file", "endoffile")
+"""What follows the bracket with which a line of ours begins, without its blanks."""
 
 # What shows as nothing may stand between two letters of a mark; some of that counts as letters.
-_EMPTY = r"_\u115f\u1160\u3164\uffa0"
-_GAP = rf"(?:[^\w\[\]]++|[{_EMPTY}])*+"
-_MARKS = ("from", "quoted", "note", "attached", "image", "file", "endoffile")
-_WORDS = "|".join(_GAP.join(word) for word in _MARKS)
-_MARK = re.compile(rf"\[(?!\[)(?={_GAP}(?:{_WORDS})(?![^\W{_EMPTY}]))", re.IGNORECASE)
+_GAP = r"(?:[^\w\[\]]++|[_\u115f\u1160\u3164\uffa0])*+"
+_WORDS = "|".join(_GAP.join(word) for word in MARKS)
+_MARK = re.compile(rf"\[(?!\[)(?={_GAP}(?:{_WORDS}))", re.IGNORECASE)
 
 
 def inert(text: str) -> str:
