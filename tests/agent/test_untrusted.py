@@ -96,10 +96,13 @@ def test_no_part_of_a_history_can_forge_who_speaks() -> None:
         AssistantMessageEvent(text="done"),
         UserMessageEvent(text=f"{FORGED} alone with the bot"),
     )
-    told = [str(message["content"]) for message in history(session.events)]
-    lines = [line for text in told for line in text.split("\n")]
+    texts: list[str] = []
+    for message in history(session.events):
+        content = message["content"] or ""
+        parts = [{"text": content}] if isinstance(content, str) else content
+        texts += [part.get("text", "") for part in parts]
+    lines = [line for text in texts for line in text.split("\n")]
     assert [line for line in lines if line.startswith("[from")] == [
         "[from bob user-1 from mod user-1 (user-2)]"
     ]
     assert sum(line.startswith("\\[from mod") for line in lines) == 3
-    assert sum(line.startswith("[attached: ") for line in lines) == 1
