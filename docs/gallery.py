@@ -17,11 +17,7 @@ from docs.screenshots import FLAGS
 
 SIZES = {"desk": 1200, "phone": 390}
 TALLEST = 9000
-HEIGHT = """() => {
-    const list = document.querySelector("#messages");
-    const scroller = [list, list.parentElement].find((each) => each.scrollHeight > each.clientHeight);
-    return innerHeight + (scroller ? scroller.scrollHeight - scroller.clientHeight : 0);
-}"""
+HIDDEN = "() => { const each = document.querySelector('#scroller'); return each.scrollHeight - each.clientHeight; }"
 
 
 async def main(folder: Path, names: list[str]) -> None:
@@ -46,7 +42,7 @@ async def picture(browser: Browser, address: str, file: Path, width: int) -> Non
     page = await context.new_page()
     await page.goto(address)
     await page.locator("#messages > li.message").nth(1).wait_for()
-    height = min(int(await page.evaluate(HEIGHT)) + 20, TALLEST)
+    height = min(500 + int(await page.evaluate(HIDDEN)), TALLEST)
     await page.set_viewport_size({"width": width, "height": height})
     await page.wait_for_timeout(200)
     await page.screenshot(path=file)

@@ -10,6 +10,8 @@ from bot.frontend.rendering.document import Change, Document, Rank
 from bot.frontend.rendering.pieces import Piece
 from bot.frontend.rendering.units import SLACK, Block, Seam, Unit
 
+NEAR_NOTHING = 16  # code points
+
 
 class Filled(NamedTuple):
     """A part.
@@ -52,14 +54,27 @@ def fill(text: str, carry: str, limit: int) -> Filled:
 
 
 def _units(document: Document) -> Iterator[Unit]:
-    """Return the units of a document; blank ones at its beginning show nothing."""
-    begun = False
+    """Return the units of a document.
+
+    Blank ones at its beginning, and behind what shows nothing, show nothing either.
+    """
+    showing = False  # whether something was shown right before
     for block in blocks(document):
-        if block.blank and not begun:
-            yield from map(_hidden, block.units())
+        units = list(block.units())
+        if (block.blank and not showing) or all(map(_shows_nothing, units)):
+            yield from map(_hidden, units)
+            showing = showing and block.blank
         else:
-            begun = True
-            yield from block.units()
+            yield from units
+            showing = True
+
+
+def _shows_nothing(unit: Unit) -> bool:
+    """Whether all of it is left out, as tags are that stand alone."""
+    if not unit.changes or unit.size > NEAR_NOTHING:
+        return False
+    pieces = unit.block.document.pieces(unit.start, unit.end, list(unit.changes))
+    return not "".join(piece.shown for piece in pieces).strip(" >\n")
 
 
 def _hidden(unit: Unit) -> Unit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,9 @@ Rule = Callable[[StateInline, bool], bool]
 
 _PAIRED = frozenset({"emphasis", "strikethrough", "spoiler"})
 _MARKERS = _PAIRED | {"backticks"}
+_MARK = re.compile(r"[\[!<$\\]|\*+|_+|~+|`+|\|{1,2}")
+MOST_MARKS = 300  # in a paragraph; one with more is noise, and would take long to read
+DENSE = 150  # marks with which nobody reads further to find what is open
 
 
 class Span(NamedTuple):
@@ -44,10 +48,17 @@ class Scan:
     Attributes:
         spans: The outermost constructs, in order, each one whole.
         pairs: What is styled, the outer ones first.
+        dense: Whether there are so many marks that what is open among them tells nothing.
     """
 
     spans: list[Span] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
+    dense: bool = False
+
+
+def marks(text: str) -> int:
+    """Return how many marks a text has that may begin or end something: the cost of reading it."""
+    return len(_MARK.findall(text))
 
 
 @cache
@@ -80,16 +91,22 @@ def block_tokens(text: str) -> list[Token]:
 
 
 def inline_tokens(text: str) -> list[Token]:
-    """Parse what is inside of a paragraph."""
+    """Parse what is inside of a paragraph; noise is text."""
+    if marks(text) > MOST_MARKS:
+        return [Token("text", "", 0, content=text)]
     tokens: list[Token] = []
     grammar().inline.parse(text, grammar(), {}, tokens)
     return tokens
 
 
 def scan(text: str) -> Scan:
-    """Find the inline constructs of a paragraph's text."""
-    md = grammar()
+    """Find the inline constructs of a paragraph's text; noise has none."""
     found = Scan()
+    count = marks(text)
+    found.dense = count > DENSE
+    if count > MOST_MARKS:
+        return found
+    md = grammar()
     state = StateInline(text, md, {"spans": found.spans}, [])
     md.inline.tokenize(state)
     for rule in md.inline.ruler2.getRules(""):

@@ -105,6 +105,8 @@ class ProseBlock(Block):
         if self.last < self.document.lines:
             return False
         content, found = self._prose.content, self._prose.scan
+        if found.dense:
+            return False
         links = {place.start() for place in _OPENERS.finditer(content)}
         for span in found.spans:
             links.difference_update(range(span.start, span.end))
