@@ -43,6 +43,10 @@ class FenceBlock(Block):
                 changes.append(Change(end, end, f"\n{self.closing}"))
             yield self.unit(number, number + 1, self._rank(number), *changes)
 
+    def is_unclosed(self, unit: Unit, place: int) -> bool:
+        """Whether it is not known how long a line is."""
+        return unit.end == len(self.document.src) and self.document.src[-1] != "\n"
+
     def is_open_after(self, unit: Unit) -> bool:
         """Whether the block has to be closed if a part ends after a unit."""
         return not (self.ends and unit.end == self.document.starts[self.last])

@@ -21,7 +21,7 @@ class Filled(NamedTuple):
         carry: What is put before the rest.
         taken: How much of the text it took.
         whole: Whether that was all.
-        torn: Whether it was cut in a paragraph in which something is open at the end of the text.
+        torn: Whether it would perhaps be cut elsewhere if there were more of the text.
     """
 
     pieces: list[Piece]
@@ -61,7 +61,7 @@ def _units(document: Document) -> Iterator[Unit]:
     showing = False  # whether something was shown right before
     for block in blocks(document):
         units = list(block.units())
-        if (block.blank and not showing) or all(map(_shows_nothing, units)):
+        if (block.blank and not showing) or (not block.blank and all(map(_shows_nothing, units))):
             yield from map(_hidden, units)
             showing = showing and block.blank
         else:
@@ -146,11 +146,11 @@ def _filled(document: Document, units: list[Unit], seam: Seam, *, whole: bool) -
     _close(pieces, seam)
     pieces.append(Piece("", document.original(seam.place, seam.resume)))
     taken = max(seam.resume - len(document.carry), 0)
-    return Filled(pieces, seam.carry, taken, whole, not whole and _is_torn(units[-1].block, seam))
+    return Filled(pieces, seam.carry, taken, whole, not whole and _is_torn(units[-1], seam))
 
 
-def _is_torn(block: Block, seam: Seam) -> bool:
-    return seam.place > block.document.starts[block.first] and block.is_unclosed()
+def _is_torn(unit: Unit, seam: Seam) -> bool:
+    return unit.block.is_unclosed(unit, seam.place)
 
 
 def _close(pieces: list[Piece], seam: Seam) -> None:

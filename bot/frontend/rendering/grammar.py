@@ -20,7 +20,8 @@ Rule = Callable[[StateInline, bool], bool]
 _PAIRED = frozenset({"emphasis", "strikethrough", "spoiler"})
 _MARKERS = _PAIRED | {"backticks"}
 _MARK = re.compile(r"[\[!<$\\]|\*+|_+|~+|`+|\|{1,2}")
-MOST_MARKS = 300  # in a paragraph; one with more is noise, and would take long to read
+NEAR = 2000  # code points, in which a paragraph shows what it is like
+MOST_MARKS = 300  # there, and thrice in all; more is noise, and would take long to read
 DENSE = 150  # marks with which nobody reads further to find what is open
 
 
@@ -61,6 +62,11 @@ def marks(text: str) -> int:
     return len(_MARK.findall(text))
 
 
+def is_noise(text: str) -> bool:
+    """Tell whether a text has so many marks that it is shown as it is, unread."""
+    return marks(text[:NEAR]) > MOST_MARKS or marks(text) > 3 * MOST_MARKS
+
+
 @cache
 def grammar() -> MarkdownIt:
     """Return the parser; it keeps nothing between two texts."""
@@ -92,7 +98,7 @@ def block_tokens(text: str) -> list[Token]:
 
 def inline_tokens(text: str) -> list[Token]:
     """Parse what is inside of a paragraph; noise is text."""
-    if marks(text) > MOST_MARKS:
+    if is_noise(text):
         return [Token("text", "", 0, content=text)]
     tokens: list[Token] = []
     grammar().inline.parse(text, grammar(), {}, tokens)
@@ -102,9 +108,8 @@ def inline_tokens(text: str) -> list[Token]:
 def scan(text: str) -> Scan:
     """Find the inline constructs of a paragraph's text; noise has none."""
     found = Scan()
-    count = marks(text)
-    found.dense = count > DENSE
-    if count > MOST_MARKS:
+    found.dense = marks(text) > DENSE
+    if is_noise(text):
         return found
     md = grammar()
     state = StateInline(text, md, {"spans": found.spans}, [])

@@ -82,8 +82,8 @@ class Block:
         """Whether it has to be closed if a part ends after a unit."""
         return False
 
-    def is_unclosed(self) -> bool:
-        """Whether something in it may end behind the document."""
+    def is_unclosed(self, unit: Unit, place: int) -> bool:
+        """Whether a cut in or before a unit depends on what is behind the document."""
         return False
 
     def fitting(self, unit: Unit, room: int) -> int:
