@@ -12,7 +12,7 @@ from bot.frontend.rendering.grammar import Scan, Span, is_code, scan
 from bot.frontend.rendering.inline import Prose
 from bot.frontend.rendering.tags import Edit, tags
 
-BREAK = "\u200b"  # between backticks that would end a code block
+BREAK = "\u200b"  # parts backticks that would end a code block, keeps blanks before a text
 # Whether a paragraph may hold anything of what follows; cheaper than reading it.
 _SUSPECT = re.compile(r"!\[|<|\[\^|\$|\\[(\[\n]|```")
 _ITEMS = re.compile(r"\+(?=[ \t])|(?<=\d)\)(?=[ \t])")  # marks of items that Discord does not know

@@ -177,6 +177,26 @@ def test_a_fence_that_its_list_ends_is_closed() -> None:
     assert shown("- ```py\n  x\n\ntext") == "- \n```py\nx\n\n```\ntext"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("    x\ny", "\u200b    x\ny"),
+        ("  - x\n  - y", "\u200b\n  - x\n  - y"),
+        ("  # x", "  # x"),
+        ("\n\n x", "\u200b x"),
+    ],
+)
+def test_blanks_that_discord_would_take_away_are_kept(text: str, expected: str) -> None:
+    assert shown(text) == expected
+    assert undo(render(text).parts) == text
+
+
+def test_a_list_that_is_cut_inside_of_another_keeps_its_level() -> None:
+    messages = split("- a\n" + f"  - {WORDS}\n" * 100)
+    assert all(each.startswith("\u200b\n  - Some") for each in messages[1:])
+    assert all(len(each) <= 2000 for each in messages)
+
+
 def test_many_messages_are_an_opening_and_a_file() -> None:
     text = f"{WORDS * 10}\n\n" * 150
     rendered = render(text)
