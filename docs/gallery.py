@@ -17,7 +17,10 @@ from docs.screenshots import FLAGS
 
 SIZES = {"desk": 1200, "phone": 390}
 TALLEST = 9000
-HIDDEN = "() => { const each = document.querySelector('#scroller'); return each.scrollHeight - each.clientHeight; }"
+HIDDEN = """() => {
+    const each = document.querySelector("#scroller");
+    return each.scrollHeight - each.clientHeight;
+}"""
 
 
 async def main(folder: Path, names: list[str]) -> None:

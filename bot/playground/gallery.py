@@ -102,22 +102,25 @@ async def gallery(*, port: int = 0) -> AsyncIterator[Hung]:
         values |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
         values |= {"CHANNELS": ",".join(str(room.id) for _, room in rooms)}
         values |= {"TURNS_PER_MINUTE": str(2 * len(rooms))}
-        bot = BotProcess(values)
+        log = stack.enter_context((folder / "bot.log").open("wb"))
+        bot = BotProcess(values, log=log.fileno())
         stack.push_async_callback(bot.stop)
         hung = Hung(stage, running, rooms)
-        await _hang(hung, bot)
+        try:
+            await _hang(hung, bot)
+        except* TimeoutError as exc:
+            told = (folder / "bot.log").read_text(errors="replace")
+            missing = f"not everything was shown: {exc.exceptions[0]}"
+            raise ParleyError(f"{missing}\n{told}") from exc
         yield hung
 
 
 async def _hang(hung: Hung, bot: BotProcess) -> None:
     await bot.start()
-    try:
-        await hung.running.connected(hung.stage.bot, PATIENCE)
-        async with asyncio.TaskGroup() as asking:
-            for exhibit, room in hung.rooms:
-                asking.create_task(_ask(hung, exhibit, room))
-    except* TimeoutError as exc:
-        raise ParleyError(f"not everything was shown: {exc.exceptions[0]}") from exc
+    await hung.running.connected(hung.stage.bot, PATIENCE)
+    async with asyncio.TaskGroup() as asking:
+        for exhibit, room in hung.rooms:
+            asking.create_task(_ask(hung, exhibit, room))
 
 
 async def _ask(hung: Hung, exhibit: Exhibit, room: Channel) -> None:

@@ -20,6 +20,7 @@ Rule = Callable[[StateInline, bool], bool]
 _PAIRED = frozenset({"emphasis", "strikethrough", "spoiler"})
 _MARKERS = _PAIRED | {"backticks"}
 _MARK = re.compile(r"[\[!<$\\]|\*+|_+|~+|`+|\|{1,2}")
+_MEANT = re.compile(r"[\n!$&*<\[\]\\_`~|]")  # where a text may be more than words
 NEAR = 2000  # code points, in which a paragraph shows what it is like
 MOST_MARKS = 300  # there, and thrice in all; more is noise, and would take long to read
 DENSE = 150  # marks with which nobody reads further to find what is open
@@ -77,7 +78,7 @@ def grammar() -> MarkdownIt:
         "fence", "math_block", rules.math_block, {"alt": ["paragraph", "blockquote", "list"]}
     )
     inline = md.inline
-    inline.add_terminator_char("|")
+    inline.terminator_re = _MEANT  # fewer than by default: each costs a try of every rule
     inline.ruler.before("escape", "math", rules.math)
     inline.ruler.before("link", "footnote", rules.footnote)
     inline.ruler.before("autolink", "discord", rules.discord)
