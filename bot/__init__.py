@@ -64,6 +64,7 @@ from bot.events import (
 from bot.providers import Provider, ProviderType
 from bot.sessions import (
     InMemorySessionManager,
+    PostgresSessionManager,
     Session,
     SessionManager,
     SessionStore,
@@ -99,6 +100,7 @@ __all__ = [
     "ModelRefusedError",
     "ModelUnavailableError",
     "ParleyError",
+    "PostgresSessionManager",
     "Provider",
     "ProviderType",
     "RateLimitEvent",

@@ -20,9 +20,6 @@ from bot.ending import Ending, ending
 from bot.errors import ConfigError
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.marks import MarkStore
-from bot.sessions.places import PlaceStore
 from bot.storage.claim import claimed
 from bot.tools import current_time, own_tools, roll_dice
 from bot.watchdog import watched
@@ -119,7 +116,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
-    from bot.frontend import ParleyClient, may_decide
+    from bot.frontend import ParleyClient, Stores, may_decide
     from bot.frontend.tools.announce import announce_tool
 
     async with AsyncExitStack() as stack:
@@ -139,10 +136,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
 
         client = ParleyClient(
             make_agent=agent_for,
-            store=store,
-            deliveries=DeliveryStore(store.database),
-            places=PlaceStore(store.database),
-            marks=MarkStore(store.database),
+            stores=Stores.beside(store),
             options=options,
         )
         yield await stack.enter_async_context(client)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from bot.agent.calls import CallState, call_states
-from bot.events import (
-    ApprovalRequestedEvent,
-    AssistantMessageEvent,
-    RecordedEvent,
-    ResetEvent,
-    TurnEndedEvent,
-    UserMessageEvent,
-)
+from bot.events import ApprovalRequestedEvent, RecordedEvent
+from bot.sessions.turns import NONE_OPEN, after
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +77,5 @@ def next_step(events: Sequence[RecordedEvent]) -> Step:
 
 def oldest_open_turn(events: Iterable[RecordedEvent]) -> str | None:
     """Return the id of the oldest turn without an end, or `None`."""
-    turns: dict[str, None] = {}
-    for event in events:
-        match event:
-            case UserMessageEvent():
-                turns.setdefault(event.turn_id)
-            case AssistantMessageEvent(tool_calls=(), interrupted=False) | TurnEndedEvent():
-                turns.pop(event.turn_id, None)
-            case ResetEvent():
-                turns.clear()
-            case _:
-                pass
-    return next(iter(turns), None)
+    turns = reduce(after, events, NONE_OPEN)
+    return turns[0].turn_id if turns else None

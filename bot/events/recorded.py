@@ -31,6 +31,11 @@ class RecordedEvent(Event):
         """What may exist only once in a whole store, or `None`."""
         return None
 
+    @property
+    def ends_turn(self) -> bool:
+        """Whether its turn is over with it; a reset ends all, whichever they are."""
+        return False
+
     def placed(self, seq: int, turn_id: str) -> RecordedEvent:
         """Return this event with its place in the log."""
         return replace(self, seq=seq, turn_id=turn_id)
@@ -70,6 +75,11 @@ class AssistantMessageEvent(RecordedEvent):
     model: str = ""
     finish_reason: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ends_turn(self) -> bool:
+        """The final answer does."""
+        return not self.tool_calls and not self.interrupted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +157,11 @@ class TurnEndedEvent(RecordedEvent):
     code: str = ""
     text: str = ""
     reference: str = ""
+
+    @property
+    def ends_turn(self) -> bool:
+        """It does."""
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

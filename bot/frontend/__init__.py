@@ -3,6 +3,7 @@
 from bot.frontend.access import may_decide
 from bot.frontend.client import ParleyClient
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
+from bot.frontend.stores import Stores
 
 __all__ = [
     "DISCORD_API",
@@ -10,5 +11,6 @@ __all__ = [
     "FrontendOptions",
     "ParleyClient",
     "ReplyMode",
+    "Stores",
     "may_decide",
 ]

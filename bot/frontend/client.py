@@ -16,12 +16,9 @@ from bot.frontend.commands import add_commands
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.patience import make_patient
+from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
 from bot.frontend.wiring import wire
-from bot.sessions import SessionStore
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.marks import MarkStore
-from bot.sessions.places import PlaceStore
 
 logger = logging.getLogger(__name__)
 
@@ -33,10 +30,7 @@ class ParleyClient(discord.AutoShardedClient):
 
     Args:
         make_agent: Makes the agent; it is given this client, for tools that need Discord.
-        store: Where sessions live.
-        deliveries: Which message shows what.
-        places: Up to where each place was read.
-        marks: What was told once.
+        stores: What it keeps, and where.
         options: Everything that can be configured.
     """
 
@@ -44,10 +38,7 @@ class ParleyClient(discord.AutoShardedClient):
         self,
         *,
         make_agent: Callable[[discord.Client], Agent],
-        store: SessionStore,
-        deliveries: DeliveryStore,
-        places: PlaceStore,
-        marks: MarkStore,
+        stores: Stores,
         options: FrontendOptions,
     ) -> None:
         super().__init__(
@@ -60,20 +51,12 @@ class ParleyClient(discord.AutoShardedClient):
         self.options = options
         self.agent = make_agent(self)
         self.tree = Tree(self)
-        self._marks = marks
+        self._marks = stores.marks
         self._lifetime = ExitStack()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
 
-        self._parts = wire(
-            self,
-            self.agent,
-            store=store,
-            deliveries=deliveries,
-            places=places,
-            marks=marks,
-            options=options,
-        )
+        self._parts = wire(self, self.agent, stores=stores, options=options)
         self.control, self.people = self._parts.control, self._parts.people
 
     async def __aenter__(self) -> ParleyClient:

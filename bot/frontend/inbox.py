@@ -26,6 +26,7 @@ from bot.frontend.runs import Runs
 from bot.frontend.text import one_line, readable, speaker_name
 from bot.frontend.trouble import Outage
 from bot.sessions import SessionStore
+from bot.sessions.homes import Home, HomeStore
 from bot.sessions.marks import MarkStore
 
 logger = logging.getLogger(__name__)
@@ -59,6 +60,7 @@ class Inbox:
         agent: Agent,
         store: SessionStore,
         marks: MarkStore,
+        homes: HomeStore,
         people: People,
         rooms: Rooms,
         runs: Runs,
@@ -71,6 +73,7 @@ class Inbox:
         self._agent = agent
         self._store = store
         self._marks = marks
+        self._homes = homes
         self._people = people
         self._rooms = rooms
         self._runs = runs
@@ -162,6 +165,8 @@ class Inbox:
         """Record a message and let it be answered; return whether it is on disk."""
         files = await keep(message.attachments, self._store, limit=self._options.attachment_bytes)
         said = _said(message, place, "\n".join(filter(None, (text, *files.notes))), files.kept)
+        if message.guild is not None:
+            await self._homes.put(place.session_id, home_of(message, message.guild))
         user_id = user_id_of(message.author.id)
         run = self._agent.run(said, place.session_id, user_id=user_id)
         first = await self._runs.begin(place.session_id, run)
@@ -215,6 +220,12 @@ def _said(
         attachments=kept,
         source_id=source_id_of(message.id),
     )
+
+
+def home_of(message: discord.Message, guild: discord.Guild) -> Home:
+    """Return where in a server a conversation is that begins with, or goes on in, a message."""
+    channel = message.channel
+    return Home(guild.id, channel.parent_id if isinstance(channel, discord.Thread) else channel.id)
 
 
 def is_from_a_person(message: discord.Message, client: discord.Client) -> bool:

@@ -113,7 +113,7 @@ class _Stretch:
             case AssistantMessageEvent():
                 yield from _answer(turn, event)
                 turn.calls += 1
-                if not event.tool_calls and not event.interrupted:
+                if event.ends_turn:
                     self._open.pop(event.turn_id, None)
             case ApprovalRequestedEvent():
                 self._requests[event.approval_id] = event
@@ -184,10 +184,9 @@ def _is_skip(event: RecordedEvent) -> bool:
 
 def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:
     subject = f"m{turn.calls}"
-    final = not event.tool_calls and not event.interrupted
     answer, _ = split_reasoning(event.text)
     rendered = render(answer)
-    parts = rendered.messages or ([EMPTY_ANSWER] if final else [])
+    parts = rendered.messages or ([EMPTY_ANSWER] if event.ends_turn else [])
     whole = File("answer.md", rendered.attachment) if rendered.attachment else None
     for number, part in enumerate(parts):
         yield Shown(

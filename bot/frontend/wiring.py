@@ -25,12 +25,9 @@ from bot.frontend.recovery import Recovery
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
 from bot.frontend.seen import Seen
+from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
-from bot.sessions import SessionStore
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.marks import MarkStore
-from bot.sessions.places import PlaceStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,19 +55,17 @@ class Parts:
 
 
 def wire(
-    client: discord.Client,
-    agent: Agent,
-    *,
-    store: SessionStore,
-    deliveries: DeliveryStore,
-    places: PlaceStore,
-    marks: MarkStore,
-    options: FrontendOptions,
+    client: discord.Client, agent: Agent, *, stores: Stores, options: FrontendOptions
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
+    store, deliveries, marks = stores.sessions, stores.deliveries, stores.marks
     people, outbox = People(client, options), Outbox(client)
-    outage, locks, seen = Outage(outbox, noted=lambda: comeback.soon()), Locks[int](), Seen(places)
+    outage, locks, seen = (
+        Outage(outbox, noted=lambda: comeback.soon()),
+        Locks[int](),
+        Seen(stores.places),
+    )
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
     previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
@@ -110,6 +105,7 @@ def wire(
         agent=agent,
         store=store,
         marks=marks,
+        homes=stores.homes,
         people=people,
         rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, options=options),
         runs=runs,
@@ -126,7 +122,7 @@ def wire(
         window=options.catch_up_window,
         on_behind=lambda: catch_up.retry(),
     )
-    catch_up = CatchUp(client=client, arrivals=arrivals, places=places, tasks=reading)
+    catch_up = CatchUp(client=client, arrivals=arrivals, places=stores.places, tasks=reading)
     return Parts(
         arrivals=arrivals,
         catch_up=catch_up,

@@ -15,7 +15,6 @@ from bot.events import (
     ResetEvent,
     ToolResultEvent,
     ToolStartedEvent,
-    TurnEndedEvent,
     UserMessageEvent,
     new_id,
 )
@@ -40,6 +39,8 @@ class OpenTurn:
 
 
 OpenTurns = tuple[OpenTurn, ...]
+
+NONE_OPEN: OpenTurns = ()
 
 
 def turns_from(items: Iterable[Mapping[str, Any]]) -> OpenTurns:
@@ -85,7 +86,7 @@ def after(turns: OpenTurns, event: RecordedEvent) -> OpenTurns:
     match event:
         case UserMessageEvent():
             return _opened(turns, event)
-        case AssistantMessageEvent(tool_calls=(), interrupted=False) | TurnEndedEvent():
+        case _ if event.ends_turn:
             return tuple(turn for turn in turns if turn.turn_id != event.turn_id)
         case ApprovalRequestedEvent():
             return tuple(_waiting(turn, event) for turn in turns)

@@ -14,7 +14,7 @@ import discord
 
 from bot.agent import Agent, Tool, tool
 from bot.events import RecordedEvent
-from bot.frontend import FrontendOptions, ParleyClient, may_decide
+from bot.frontend import FrontendOptions, ParleyClient, Stores, may_decide
 from bot.frontend.tools.announce import announce_tool
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
@@ -32,9 +32,6 @@ from bot.sandbox import (
 )
 from bot.sandbox.model import ModelServer, ScriptedModel
 from bot.sessions import SQLiteSessionManager
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.marks import MarkStore
-from bot.sessions.places import PlaceStore
 
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
 
@@ -96,10 +93,7 @@ def parley(
 
     return ParleyClient(
         make_agent=make_agent,
-        store=store,
-        deliveries=DeliveryStore(store.database),
-        places=PlaceStore(store.database),
-        marks=MarkStore(store.database),
+        stores=Stores.beside(store),
         options=options,
     )
 

@@ -4,6 +4,7 @@ from bot.frontend.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS, TOO_FAST
 from bot.frontend.options import DMPolicy, ReplyMode
 from bot.frontend.seen import BEGINNING
 from bot.sandbox import Overwrite
+from bot.sessions.homes import Home, HomeStore
 from bot.sessions.places import PlaceStore
 from tests.e2e.stage import Stage
 
@@ -111,6 +112,20 @@ async def test_what_was_heard_is_noted_for_its_place(stage: Stage) -> None:
         seen = await PlaceStore(stage.store.database).all()
     assert seen.keys() == {BEGINNING, stage.desk.id}
     assert seen[stage.desk.id] == said.id
+
+
+async def test_it_is_noted_in_which_server_a_conversation_is(stage: Stage) -> None:
+    stage.model.says("Hello.").then("Hi.")
+    async with stage.running():
+        opening = await stage.alice.says(f"{stage.bot.mention} hello", in_=stage.general)
+        thread = await stage.thread_on(opening)
+        await stage.says(thread, "Hello.")
+        dm = stage.alice.dm(stage.bot)
+        await stage.alice.says("hello", in_=dm)
+        await stage.says(dm, "Hi.")
+        homes = HomeStore(stage.store.database)
+        assert await homes.of(f"thread-{thread.id}") == Home(stage.guild.id, stage.general.id)
+        assert await homes.of(f"dm-{dm.id}") is None
 
 
 async def test_nobody_is_pinged_whatever_the_model_says(stage: Stage) -> None:

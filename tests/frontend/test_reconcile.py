@@ -17,13 +17,11 @@ from bot.events import (
     UserMessageEvent,
     utc_now,
 )
-from bot.frontend import FrontendOptions
+from bot.frontend import FrontendOptions, Stores
 from bot.frontend.wiring import Parts, wire
 from bot.providers.provider import Provider
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.marks import MarkStore
-from bot.sessions.places import PlaceStore
 
 SEND, EDIT = ("POST", "/channels/*/messages"), ("PATCH", "/channels/*/messages/*")
 CALL = ToolCall(call_id="c1", tool="delete_file", arguments="{}")
@@ -47,10 +45,7 @@ class Desk:
         self.parts: Parts = wire(
             client,
             agent,
-            store=self.store,
-            deliveries=self.deliveries,
-            places=PlaceStore(self.store.database),
-            marks=MarkStore(self.store.database),
+            stores=Stores.beside(self.store),
             options=FrontendOptions(),
         )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from bot.events import utc_now
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import Delivery, DeliveryStore
+from bot.sessions.homes import Home, HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 from tests.sessions.samples import answers, says
@@ -121,3 +122,19 @@ async def test_something_is_done_once_by_one_caller(sqlite: SQLiteSessionManager
     await sqlite.close()
     assert not await callers[0].once("hello")
     await other.close()
+
+
+async def test_a_session_has_one_home_for_as_long_as_it_is_there(
+    sqlite: SQLiteSessionManager,
+) -> None:
+    homes = HomeStore(sqlite.database)
+    await homes.put("thread-1", Home(7, 70))  # before its first message is stored
+    await sqlite.create("thread-1")
+    await homes.put("thread-2", Home(7, 70))
+    await homes.put("thread-2", Home(7, 71))
+    await homes.put("thread-3", Home(8, 80))
+    assert await homes.of("thread-2") == Home(7, 71)
+    assert await homes.sessions_in(7) == ["thread-1", "thread-2"]
+    assert await homes.sessions_in(7, after="thread-1", limit=1) == ["thread-2"]
+    await sqlite.delete("thread-1")
+    assert await homes.of("thread-1") is None

@@ -1,0 +1,42 @@
+"""What the front end keeps, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.sessions import SessionStore, SQLiteSessionManager
+from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.homes import HomeStore
+from bot.sessions.marks import MarkStore
+from bot.sessions.places import PlaceStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stores:
+    """The sessions, and the small stores beside them.
+
+    Attributes:
+        sessions: Where sessions live.
+        deliveries: Which message shows what.
+        places: Up to where each place was read.
+        marks: What was told once.
+        homes: In which server and channel each session is.
+    """
+
+    sessions: SessionStore
+    deliveries: DeliveryStore
+    places: PlaceStore
+    marks: MarkStore
+    homes: HomeStore
+
+    @classmethod
+    def beside(cls, sessions: SQLiteSessionManager) -> Stores:
+        """Return the stores that share the sessions' database."""
+        database = sessions.database
+        return cls(
+            sessions=sessions,
+            deliveries=DeliveryStore(database),
+            places=PlaceStore(database),
+            marks=MarkStore(database),
+            homes=HomeStore(database),
+        )

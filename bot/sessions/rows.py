@@ -1,0 +1,164 @@
+"""A session as rows of a SQLite database, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from bot.errors import SessionConflictError
+from bot.events import RecordedEvent, codec
+from bot.sessions.kept import Events
+from bot.sessions.session import Session
+from bot.sessions.store import refuse
+from bot.sessions.turns import turns_from
+from bot.storage import Row
+
+if TYPE_CHECKING:
+    from bot.storage import Connection
+
+_INSERT_SESSION = """
+    INSERT INTO sessions
+    (state, updated_at, last_seq, window_from, open_turns, session_id, user_id, created_at, version)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_id) DO NOTHING"""
+
+_UPDATE_SESSION = """
+    UPDATE sessions
+    SET state = ?, updated_at = ?, last_seq = ?, window_from = ?, open_turns = ?,
+        version = version + 1, holder = nullif(holder, ?)
+    WHERE session_id = ? AND created_at = ? AND version = ?"""
+
+_INSERT_EVENT = """
+    INSERT INTO events (session_id, seq, kind, turn_id, natural_key, body)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (natural_key) WHERE natural_key IS NOT NULL DO NOTHING"""
+
+_SELECT_SESSION = """
+    SELECT user_id, state, created_at, updated_at, version, last_seq, window_from, open_turns
+    FROM sessions WHERE session_id = ?"""
+
+_SELECT_EVENTS = "SELECT body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+
+_ALL = 2**62
+
+
+def inserting(session: Session, state: str) -> Callable[[Connection], bool]:
+    """Return the job that stores a new session; it returns whether there was none of its id."""
+    values = (
+        *_columns(session, state),
+        session.session_id,
+        session.user_id,
+        stored_time(session.created_at),
+    )
+    return lambda connection: connection.execute(_INSERT_SESSION, values).rowcount == 1
+
+
+def saving(
+    session: Session,
+    state: str,
+    unsaved: Sequence[RecordedEvent],
+    version: int,
+    release: str | None,
+) -> Callable[[Connection], int]:
+    """Return the job that stores what is not stored yet; it returns the new version.
+
+    It takes what it needs of the session now. In the same transaction the lease of `release` is
+    given back. When it runs it raises `SessionConflictError` if `version` is not the stored one.
+    """
+    session_id = session.session_id
+    created_at = stored_time(session.created_at)
+    columns = _columns(session, state)
+    insert = inserting(session, state)
+    bodies = [codec.to_json(event) for event in unsaved]
+    changed = session.changed(state)
+
+    def job(connection: Connection) -> int:
+        if not changed and not _holds(connection, session_id, release):
+            return version
+        if version:
+            values = (*columns, release, session_id, created_at, version)
+            stored = connection.execute(_UPDATE_SESSION, values).rowcount == 1
+        else:
+            stored = insert(connection)
+        if not stored:
+            raise SessionConflictError(session_id)
+        for event, body in zip(unsaved, bodies, strict=True):
+            _insert_event(connection, session_id, event, body)
+        return version + 1
+
+    return job
+
+
+def _holds(connection: Connection, session_id: str, holder: str | None) -> bool:
+    rows = connection.execute("SELECT holder FROM sessions WHERE session_id = ?", (session_id,))
+    return bool(rows.fetchone() == (holder,))
+
+
+def _insert_event(connection: Connection, session_id: str, event: RecordedEvent, body: str) -> None:
+    key = event.natural_key
+    row = (session_id, event.seq, event.kind, event.turn_id, key, body)
+    if connection.execute(_INSERT_EVENT, row).rowcount != 1:
+        refuse(session_id, event)
+
+
+def _columns(session: Session, state: str) -> Row:
+    return (
+        state,
+        stored_time(session.updated_at),
+        session.last_seq,
+        session.window_from,
+        json.dumps([turn.to_dict() for turn in session.open_turns]),
+    )
+
+
+def load(
+    connection: Connection, session_id: str, kept: tuple[str, Events]
+) -> tuple[Session | None, str, Events]:
+    """Return a session, when it was made as it is stored, and its window.
+
+    `kept` is when a session of this id was made, and events of it that need not be read again.
+    """
+    row = connection.execute(_SELECT_SESSION, (session_id,)).fetchone()
+    if row is None:
+        return None, "", ()
+    events = _window(connection, session_id, row, kept)
+    return _session(session_id, row, events), row[2], events
+
+
+def events_after(
+    connection: Connection, session_id: str, seq: int, limit: int
+) -> list[RecordedEvent]:
+    """Return the events of a log that come after number `seq`, at most so many."""
+    rows = connection.execute(_SELECT_EVENTS, (session_id, seq, limit)).fetchall()
+    return codec.from_json([body for (body,) in rows])
+
+
+def stored_time(at: datetime) -> str:
+    """Return a time as it is stored, so that texts are in the order of times."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _window(connection: Connection, session_id: str, row: Row, kept: tuple[str, Events]) -> Events:
+    made, events = kept
+    window_from = row[6]
+    if not events or made != row[2] or events[0].seq > window_from:
+        return tuple(events_after(connection, session_id, window_from - 1, _ALL))
+    newer = events_after(connection, session_id, max(events[-1].seq, window_from - 1), _ALL)
+    return (*events[window_from - events[0].seq :], *newer)
+
+
+def _session(session_id: str, row: Row, events: Events) -> Session:
+    user_id, state, created_at, updated_at, version, last_seq, window_from, open_turns = row
+    return Session.restored(
+        session_id,
+        user_id,
+        state=state,
+        created_at=datetime.fromisoformat(created_at),
+        updated_at=datetime.fromisoformat(updated_at),
+        version=version,
+        window_from=window_from,
+        last_seq=last_seq,
+        open_turns=turns_from(json.loads(open_turns)),
+        events=events,
+    )
