@@ -21,6 +21,8 @@ _PAIRED = frozenset({"emphasis", "strikethrough", "spoiler"})
 _MARKERS = _PAIRED | {"backticks"}
 _MARK = re.compile(r"[\[!<$\\]|\*+|_+|~+|`+|\|{1,2}")
 _MEANT = re.compile(r"[\n!$&*<\[\]\\_`~|]")  # where a text may be more than words
+STYLES = 20  # in each other
+LEVELS = 100  # of quotes and lists; each level of a list counts twice
 NEAR = 2000  # code points, in which a paragraph shows what it is like
 MOST_MARKS = 300  # there, and thrice in all; more is noise, and would take long to read
 DENSE = 150  # marks with which nobody reads further to find what is open
@@ -69,9 +71,12 @@ def is_noise(text: str) -> bool:
 
 
 @cache
-def grammar() -> MarkdownIt:
-    """Return the parser; it keeps nothing between two texts."""
-    md = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+def grammar(nesting: int = STYLES) -> MarkdownIt:
+    """Return the parser; it keeps nothing between two texts.
+
+    What is nested deeper, and all behind it, is not read.
+    """
+    md = MarkdownIt("commonmark", {"maxNesting": nesting}).enable(["table", "strikethrough"])
     # Discord knows none of these: a definition, a tag and an indented line are lines of text.
     md.disable(["reference", "html_block", "code"])
     md.block.ruler.before(
@@ -93,7 +98,8 @@ def grammar() -> MarkdownIt:
 def block_tokens(text: str) -> list[Token]:
     """Parse a text into blocks; what is inside of a paragraph is not looked at."""
     tokens: list[Token] = []
-    grammar().block.parse(text.replace("\0", "\ufffd"), grammar(), {}, tokens)
+    md = grammar(LEVELS)
+    md.block.parse(text.replace("\0", "\ufffd"), md, {}, tokens)
     return tokens
 
 

@@ -197,6 +197,11 @@ def test_a_list_that_is_cut_inside_of_another_keeps_its_level() -> None:
     assert all(len(each) <= 2000 for each in messages)
 
 
+def test_what_comes_behind_deep_lists_is_read() -> None:
+    deep = "".join(f"{'  ' * level}- a\n" for level in range(40))
+    assert shown(f"{deep}\n#### Deep").endswith("\n\n### Deep")
+
+
 def test_many_messages_are_an_opening_and_a_file() -> None:
     text = f"{WORDS * 10}\n\n" * 150
     rendered = render(text)
@@ -251,6 +256,8 @@ def test_many_messages_are_an_opening_and_a_file() -> None:
         (">a\n>>b\n>\n> c", "> a\n> > b\n> \n> c"),
         (">- a\n> ```\n>x\n>```", "> - a\n> ```\n> x\n> ```"),
         ("+ a\n+ b", "- a\n- b"),
+        ("* a\n+ b\n- c\n1) d", "* a\n- b\n- c\n1. d"),
+        ("a\n<!-- x -->\nb", "a\nb"),
         ("1) a\n2) b (c) d", "1. a\n2. b (c) d"),
         ("a\\\nb", "a\nb"),
         ("a ``` b ``` c", "a ` b ` c"),
