@@ -25,7 +25,6 @@ HIDDEN = """() => {
 
 async def main(folder: Path, names: list[str]) -> None:
     """Show the gallery, and take all pictures, or those of the answers that are named."""
-    folder.mkdir(parents=True, exist_ok=True)
     chromium = shutil.which("chromium") or sys.exit("install chromium first")
     async with gallery() as hung, async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
@@ -53,4 +52,6 @@ async def picture(browser: Browser, address: str, file: Path, width: int) -> Non
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))
+    target = Path(sys.argv[1])
+    target.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(target, sys.argv[2:]))

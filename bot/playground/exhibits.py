@@ -13,6 +13,7 @@ _CODE = "".join(
     f'    return total if total else {number}  # "line {number * 3}"\n'
     for number in range(1, 101)
 )
+_DIGITS = "0123456789" * 500
 _WORDS = "The keeper counted ships, wrote a line for each of them, and rubbed none of them out. "
 _CHAPTERS = "\n\n".join(
     f"## Chapter {number}\n\n{_WORDS * 6}\n\n- one *light*\n- two **lamps**\n\n{_WORDS * 5}"
@@ -21,7 +22,7 @@ _CHAPTERS = "\n\n".join(
 
 LONG: Mapping[str, str] = {
     "08-300-lines-of-code": f"All of it:\n\n```python\n{_CODE}```\n\nThat was all.",
-    "09-one-line-of-5000": f'Before it.\n\n```json\n{{"data": "{"0123456789" * 500}"}}\n```\nAfter.',
+    "09-one-line-of-5000": f'Before it.\n\n```json\n{{"data": "{_DIGITS}"}}\n```\nAfter.',
     "24-60000-characters": f"# The log\n\n{_CHAPTERS}\n\nThe end.".ljust(60_000, "."),
     "34-no-blanks": "iVBORw0KGgoAAAANSUhEUgAA" * 180,
     "37-a-long-table": "| Day | Ships | Light |\n|---|--:|---|\n"
@@ -53,7 +54,7 @@ class Exhibit:
 
 def exhibits() -> list[Exhibit]:
     """Return all of them, in their order."""
-    texts = dict(_written()) | LONG
+    texts = {**dict(_written()), **LONG}
     return [Exhibit(name, texts[name]) for name in sorted(texts)]
 
 

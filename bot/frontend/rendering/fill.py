@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bot.frontend.rendering.blocks import blocks
 from bot.frontend.rendering.document import Change, Document, Rank
 from bot.frontend.rendering.pieces import Piece
-from bot.frontend.rendering.units import SLACK, Block, Seam, Unit
+from bot.frontend.rendering.units import SLACK, Seam, Unit
 
 NEAR_NOTHING = 16  # code points
 
