@@ -128,7 +128,7 @@ class Document:
     @cached_property
     def has_bare_quotes(self) -> bool:
         """Whether there may be marks of quotes without a blank, which Discord does not know."""
-        return _BARE_QUOTE.search(self.src) is not None
+        return ">" in self.src and _BARE_QUOTE.search(self.src) is not None
 
     def quote_marks(self, first: int, last: int) -> Iterator[Change]:
         """Return lines' marks of quotes with the blanks that Discord wants to see behind them."""

@@ -61,13 +61,18 @@ class Scan:
 
 
 def marks(text: str) -> int:
-    """Return how many marks a text has that may begin or end something: the cost of reading it."""
-    return len(_MARK.findall(text))
+    """Return how many marks a text has that may begin or end something: the cost of reading it.
+
+    Of few it is told only that they are few.
+    """
+    count = sum(map(text.count, "[!<$\\*_~`|"))
+    return count if count <= DENSE else len(_MARK.findall(text))
 
 
 def is_noise(text: str) -> bool:
     """Tell whether a text has so many marks that it is shown as it is, unread."""
-    return marks(text[:NEAR]) > MOST_MARKS or marks(text) > 3 * MOST_MARKS
+    count = marks(text)
+    return count > 3 * MOST_MARKS or (count > MOST_MARKS and marks(text[:NEAR]) > MOST_MARKS)
 
 
 @cache
@@ -116,7 +121,7 @@ def scan(text: str) -> Scan:
     """Find the inline constructs of a paragraph's text; noise has none."""
     found = Scan()
     found.dense = marks(text) > DENSE
-    if is_noise(text):
+    if found.dense and is_noise(text):
         return found
     md = grammar()
     state = StateInline(text, md, {"spans": found.spans}, [])
