@@ -6,6 +6,7 @@ ParleyError
 │   ├── SessionExistsError       `create` met a session of that id
 │   ├── SessionConflictError     another writer stored events first; read again
 │   ├── DuplicateMessageError    a message with this `source_id` is stored already
+│   ├── NotLatestError           only the latest turn, once it has ended, can be asked about again
 │   ├── StateError               a value of `state` is not JSON
 │   └── AccessDeniedError        this user may not continue this session
 ├── ApprovalError                whoever decides
@@ -69,6 +70,14 @@ class DuplicateMessageError(SessionError):
     def __init__(self, source_id: str) -> None:
         super().__init__(f"message {source_id!r} is stored already")
         self.source_id = source_id
+
+
+class NotLatestError(SessionError):
+    """Something was said since that turn, or (`busy`) a turn has no end yet."""
+
+    def __init__(self, *, busy: bool) -> None:
+        super().__init__("a turn has no end yet" if busy else "that is not the latest turn")
+        self.busy = busy
 
 
 class StateError(SessionError, ValueError):

@@ -4,6 +4,7 @@ from bot.agent.agent import Agent
 from bot.agent.approvals import Actor
 from bot.agent.context import ExecutionContext
 from bot.agent.inputs import UserMessage
+from bot.agent.outputs import File, ToolOutput
 from bot.agent.run import AgentResult, AgentRun
 from bot.agent.tools import Tool, tool
 
@@ -13,7 +14,9 @@ __all__ = [
     "AgentResult",
     "AgentRun",
     "ExecutionContext",
+    "File",
     "Tool",
+    "ToolOutput",
     "UserMessage",
     "tool",
 ]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from bot.agent.again import asked_again
 from bot.agent.approvals import Actor, MayDecide, Verdict
 from bot.agent.attachments import Attachments
 from bot.agent.capacity import Capacity
@@ -26,6 +27,8 @@ from bot.agent.tools import Tool, as_tool
 from bot.errors import AccessDeniedError, DuplicateMessageError
 from bot.events import (
     ApprovalRequestedEvent,
+    Ask,
+    Author,
     Decision,
     Event,
     RecordedEvent,
@@ -41,8 +44,8 @@ from bot.sessions import InMemorySessionManager, Session, SessionManager
 class Agent:
     """Answers messages in sessions, with a model and tools, and asks before it acts.
 
-    `run`, `approve`, `deny`, `withdraw` and `resume` return an `AgentRun`: nothing happens until it
-    is awaited or iterated over.
+    `run`, `again`, `approve`, `deny`, `withdraw` and `resume` return an `AgentRun`: nothing happens
+    until it is awaited or iterated over.
 
     Args:
         provider: The model service.
@@ -121,8 +124,29 @@ class Agent:
                 raise ValueError("the context is another session's")
             outcome.context = context
             name = new_id("session") if session_id is None else session_id
-            events = self._runner.message(outcome, user_input, name, user_id)
+            messages = user_events(user_input, user_id)
+            events = self._runner.message(outcome, messages, name, user_id)
             return told_failures(outcome, name, events)
+
+        return AgentRun(start)
+
+    def again(
+        self, session_id: str, turn_id: str, *, by: Author | str, ask: Ask = Ask.RETRY
+    ) -> AgentRun:
+        """Ask for another answer of the latest turn, or for the rest of one: a turn of its own.
+
+        However often, and by how many at once, it is asked about a turn: it counts once.
+
+        Raises (when awaited or iterated over):
+            AccessDeniedError: if there is no such session for this user.
+            NotLatestError: if that is not the latest turn, or one has no end yet.
+        """
+        author = by if isinstance(by, Author) else Author(user_id=by)
+        message = asked_again(turn_id, ask, author)
+
+        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
+            events = self._runner.again(outcome, message, session_id, author.user_id)
+            return told_failures(outcome, session_id, events)
 
         return AgentRun(start)
 

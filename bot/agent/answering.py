@@ -39,6 +39,8 @@ from bot.events import (
 from bot.failpoints import around
 from bot.sessions import Session
 
+REASONING_KEPT = 2_000
+"""Characters of a model's reasoning that the log keeps of each answer."""
 MAX_FAILURES = 3
 """How often the very same call may fail in one turn."""
 
@@ -140,6 +142,7 @@ async def _record_answer(
         usage=answer.usage,
         model=parts.model.model,
         finish_reason=answer.finish_reason,
+        reasoning=answer.reasoning[:REASONING_KEPT],
         extra=answer.extra,
     )
 
@@ -169,7 +172,7 @@ def tell(
         return earlier
     if call.call_id in refusals:
         return failed(turn_id, call, refusals[call.call_id])
-    if not tool.is_gated(arguments):
+    if not tool.is_gated(arguments, session):
         return None
     return request(parts, session, turn_id, call, tool)
 

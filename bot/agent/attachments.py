@@ -11,7 +11,8 @@ from typing import Any
 
 from bot.agent.history import Message
 from bot.agent.media import image_type
-from bot.agent.said import BLOB, Part, attached, escaped, safe_name, text_part
+from bot.agent.said import BLOB, Part, attached, safe_name, text_part
+from bot.agent.untrusted import inert
 from bot.events import Attachment
 from bot.sessions import SessionManager, SessionStore
 
@@ -121,7 +122,7 @@ def _made(data: bytes) -> Ready | None:
     if "\0" in text:
         return None
     rest = "" if len(text) <= MOST_CHARACTERS else "\n[note: the rest of the file is left out]"
-    return "text", f"{escaped(text[:MOST_CHARACTERS])}{rest}"
+    return "text", f"{inert(text[:MOST_CHARACTERS])}{rest}"
 
 
 def _url(kind: str, data: bytes) -> str:

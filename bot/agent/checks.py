@@ -21,6 +21,7 @@ from bot.agent.parts import Parts
 from bot.agent.tools import Check
 from bot.errors import ToolError
 from bot.events import ToolCall, utc_now
+from bot.sessions import Session
 
 Refusals = Mapping[str, str]
 """Why calls may not be made, as the model is told it, by call id."""
@@ -43,7 +44,7 @@ async def refusals_to_ask(
 
     A call that needs nobody's yes is checked when it starts, which is next.
     """
-    asked = [_asked(parts, call, call.arguments, gated=True) for call in calls]
+    asked = [_asked(parts, call, call.arguments, gated_in=live.session) for call in calls]
     return await _refusals(parts, live, turn_id, asked)
 
 
@@ -60,9 +61,16 @@ async def refusals_to_start(
 
 
 def _asked(
-    parts: Parts, call: ToolCall, written: str | Mapping[str, Any], *, gated: bool = False
+    parts: Parts,
+    call: ToolCall,
+    written: str | Mapping[str, Any],
+    *,
+    gated_in: Session | None = None,
 ) -> _Asked | None:
-    """Return the check that a call has to pass; what is wrong with it otherwise is told later."""
+    """Return the check that a call has to pass; what is wrong with it otherwise is told later.
+
+    With `gated_in`, only that of a call which needs a yes in that session.
+    """
     tool = parts.tools.get(call.tool)
     if tool is None or tool.check is None:
         return None
@@ -70,7 +78,7 @@ def _asked(
         arguments = tool.parameters.effective(written)
     except ToolError:
         return None
-    if gated and not tool.is_gated(arguments):
+    if gated_in is not None and not tool.is_gated(arguments, gated_in):
         return None
     return _Asked(tool.check, call, arguments, tool.timeout)
 

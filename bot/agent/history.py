@@ -14,6 +14,7 @@ from typing import Any
 from bot.agent.said import content, is_image
 from bot.agent.shortening import Shortening
 from bot.agent.tokens import Report
+from bot.agent.untrusted import inert
 from bot.events import (
     AssistantMessageEvent,
     Attachment,
@@ -182,7 +183,7 @@ def _turn_messages(
             for call, name in zip(event.tool_calls, ids, strict=True):
                 result = results.get(call.call_id)
                 output = result.output if result else NO_RESULT
-                yield None, {"role": "tool", "tool_call_id": name, "content": output}
+                yield None, {"role": "tool", "tool_call_id": name, "content": inert(output)}
 
 
 def _answer(event: AssistantMessageEvent, ids: Sequence[str], *, same_model: bool) -> Message:

@@ -6,11 +6,11 @@ in what others wrote are escaped, so that nobody can speak for somebody else, or
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from bot.agent.visible import hides
+from bot.agent.untrusted import inert, speaker_name
+from bot.agent.visible import one_line
 from bot.events import Attachment, Quote, RecordedEvent, UserMessageEvent
 
 Part = dict[str, Any]
@@ -18,13 +18,7 @@ Part = dict[str, Any]
 BLOB = "blob"
 """The type of a content part that names a file; `Attachments` puts what it holds in its place."""
 
-_MARK = re.compile(r"\[(?=(?:from|quoted|note|attached|image|file|end of file)\b)", re.IGNORECASE)
 _LONGEST_NAME = 100
-
-
-def escaped(text: str) -> str:
-    """Return a text in which nothing begins like a line of ours."""
-    return _MARK.sub(r"\\[", text)
 
 
 def content(event: UserMessageEvent, shows: Callable[[Attachment], bool]) -> str | list[Part]:
@@ -42,9 +36,8 @@ def attached(file: Attachment) -> str:
 
 def safe_name(name: str) -> str:
     """Return a name that can stand within a line of ours."""
-    spaced = (" " if each.isspace() else each for each in name if each not in "[]")
-    shown = "".join(each for each in spaced if not hides(each))
-    return " ".join(shown.split())[:_LONGEST_NAME].strip() or "unnamed"
+    bare = "".join(each for each in name if each not in "[]")
+    return one_line(bare, _LONGEST_NAME).strip() or "unnamed"
 
 
 def text_part(text: str) -> Part:
@@ -65,14 +58,14 @@ def is_image(file: Attachment) -> bool:
 
 def _lines(event: UserMessageEvent) -> Iterable[str]:
     if event.author and event.author.name:
-        yield f"[from {event.author.name} ({event.author.user_id})]"
-    yield escaped(event.text)
+        yield f"[from {speaker_name(event.author.name)} ({event.author.user_id})]"
+    yield inert(event.text)
     yield from map(_quoted, event.quotes)
     yield from (f"[note: {safe_text(note)}]" for note in event.notes)
 
 
 def _quoted(quote: Quote) -> str:
-    lines = "".join(f"\n> {line}" for line in escaped(quote.text).splitlines())
+    lines = "".join(f"\n> {line}" for line in inert(quote.text).splitlines())
     return f"[quoted: {safe_name(quote.what)}]{lines}"
 
 

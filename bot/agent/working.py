@@ -19,6 +19,7 @@ from bot.agent.checks import Refusals, refusals_to_start
 from bot.agent.closing import UNKNOWN_TEXT
 from bot.agent.interrupts import was_cancelled
 from bot.agent.live import LiveSession
+from bot.agent.outputs import ToolOutput, keep
 from bot.agent.parts import Parts
 from bot.agent.tools import Tool
 from bot.errors import StateError, ToolError
@@ -126,7 +127,7 @@ def prepare(
                 return failed(turn_id, call, "The tool has changed since this was approved.")
         if call.call_id in refusals:
             return failed(turn_id, call, refusals[call.call_id])
-        if state.decision is None and tool.is_gated(arguments):
+        if state.decision is None and tool.is_gated(arguments, session):
             return request(parts, session, turn_id, call, tool)
     except ToolError as exc:
         return failed(turn_id, call, str(exc))
@@ -159,8 +160,20 @@ async def _run(parts: Parts, live: LiveSession, work: Work) -> None:
 
 
 async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent:
+    """Run a call; its files are stored before anybody reads of them in the log."""
+    status, output = await _outcome(parts, session, work)
+    text, attachments = await keep(output, parts.manager)
+    return ToolResultEvent(
+        turn_id=work.turn_id,
+        call_id=work.call.call_id,
+        status=status,
+        output=text,
+        attachments=attachments,
+    )
+
+
+async def _outcome(parts: Parts, session: Session, work: Work) -> tuple[ToolStatus, ToolOutput]:
     context = parts.context(session, work.turn_id, work.call.call_id)
-    status = ToolStatus.OK
     limit = asyncio.timeout(work.tool.timeout)
     try:
         async with limit:
@@ -169,20 +182,17 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
         if work.tool.parameters.context_names:
             session.mend_state()
     except (ToolError, StateError) as exc:
-        status, output = ToolStatus.ERROR, str(exc)
+        return ToolStatus.ERROR, ToolOutput(str(exc))
     except TimeoutError as exc:
         if limit.expired():
-            status = ToolStatus.UNKNOWN
-            output = f"It took longer than {work.tool.timeout:g} s. {UNKNOWN_TEXT}"
-        else:
-            status, output = ToolStatus.ERROR, _told(work, exc)
+            text = f"It took longer than {work.tool.timeout:g} s. {UNKNOWN_TEXT}"
+            return ToolStatus.UNKNOWN, ToolOutput(text)
+        return ToolStatus.ERROR, ToolOutput(_told(work, exc))
     except BaseException as exc:
         if was_cancelled(exc):
             raise
-        status, output = ToolStatus.ERROR, _told(work, exc)
-    return ToolResultEvent(
-        turn_id=work.turn_id, call_id=work.call.call_id, status=status, output=output
-    )
+        return ToolStatus.ERROR, ToolOutput(_told(work, exc))
+    return ToolStatus.OK, output
 
 
 def _told(work: Work, exc: BaseException) -> str:

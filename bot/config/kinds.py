@@ -23,6 +23,7 @@ ProviderName = Literal[
 ToolName = Literal[
     "current_time",
     "roll_dice",
+    "fetch_page",
     "read_messages",
     "search_messages",
     "announce",

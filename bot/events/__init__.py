@@ -7,6 +7,7 @@ Events are frozen, so that they can be kept and shared. Times are aware and in U
 """
 
 from bot.events.base import (
+    Ask,
     Attachment,
     Author,
     Decision,
@@ -45,6 +46,7 @@ from bot.events.recorded import (
 __all__ = [
     "ApprovalDecidedEvent",
     "ApprovalRequestedEvent",
+    "Ask",
     "AssistantMessageEvent",
     "Attachment",
     "Author",

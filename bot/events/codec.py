@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from bot.events.base import (
+    Ask,
     Attachment,
     Author,
     Decision,
@@ -196,10 +197,12 @@ _NAMES = _Codec(list, tuple)
 
 
 _CALLS = _many(_Form(ToolCall, extra=_MAPPING))
+_FILES = _many(_Form(Attachment))
 _SAID = {
     "author": _Form(Author),
-    "attachments": _many(_Form(Attachment)),
+    "attachments": _FILES,
     "quotes": _many(_Form(Quote)),
+    "asks": _enum(Ask),
     "notes": _Codec(list, tuple),
 }
 
@@ -211,7 +214,7 @@ _FORMS: Mapping[str, _Form[RecordedEvent]] = {
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),
         (ToolStartedEvent, {}),
-        (ToolResultEvent, {"status": _enum(ToolStatus)}),
+        (ToolResultEvent, {"status": _enum(ToolStatus), "attachments": _FILES}),
         (TurnEndedEvent, {"outcome": _enum(TurnOutcome)}),
         (TurnResumedEvent, {}),
         (CompactionDoneEvent, {"usage": _Form(Usage), "covered": _NAMES}),

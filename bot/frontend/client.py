@@ -13,7 +13,7 @@ import discord
 from bot.agent import Agent
 from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.cards import Approve, Deny, Stop
+from bot.frontend.cards import BUTTONS
 from bot.frontend.commands import add_commands
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
@@ -78,7 +78,7 @@ class ParleyClient(discord.AutoShardedClient):
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
-        self.add_dynamic_items(Approve, Deny, Stop)
+        self.add_dynamic_items(*BUTTONS)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:

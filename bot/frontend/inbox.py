@@ -12,13 +12,13 @@ from bot.agent import Agent
 from bot.agent.failures import failure_of, logged
 from bot.errors import StorageError
 from bot.events import ErrorEvent
-from bot.frontend import rate
 from bot.frontend.access import Reaction
 from bot.frontend.ids import Place, user_id_of
 from bot.frontend.locks import Locks
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.outbox import Outbox
 from bot.frontend.people import People, is_from_a_person
+from bot.frontend.rate import TOO_FAST, Rate, Verdict
 from bot.frontend.reading.message import MessageReader
 from bot.frontend.refusals import DiscordError, UnavailableError
 from bot.frontend.rooms import Rooms, home_of, place_of_message
@@ -31,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 STRANGER = "I answer direct messages only from people named in my configuration."
 STRANGER_TO_SERVERS = "I answer direct messages only from people who may talk to me in a server."
-TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
 EMPTY = "I see no text here. What can I do for you?"
 LATE = (
     "I was away for too long to answer what was written here. Please ask again what still matters."
@@ -63,6 +62,7 @@ class Inbox:
         outbox: Outbox,
         outage: Outage,
         locks: Locks[int],
+        rate: Rate,
         options: FrontendOptions,
     ) -> None:
         self._client = client
@@ -77,7 +77,7 @@ class Inbox:
         self._outage = outage
         self._locks = locks
         self._options = options
-        self._rate = rate.Rate(options.turns_per_minute)
+        self._rate = rate
 
     async def hear(self, messages: Sequence[discord.Message]) -> Heard:
         """Record what a person said, and begin to answer it, if it is to be answered.
@@ -132,11 +132,11 @@ class Inbox:
         for each in messages:
             each.author = message.author  # by the same name, though it was read later
         match self._rate.ask(message.author.id, message.created_at.timestamp()):
-            case rate.Verdict.ANSWER:
+            case Verdict.ANSWER:
                 return await self._take(message, reaction, messages)
-            case rate.Verdict.TELL:
+            case Verdict.TELL:
                 await self._say(message, TOO_FAST)
-            case rate.Verdict.SILENT:
+            case Verdict.SILENT:
                 pass
         return Heard.TAKEN
 

@@ -11,6 +11,7 @@ from itertools import chain, repeat
 
 from bot.errors import StorageError
 from bot.events import RecordedEvent
+from bot.frontend.answers import Look
 from bot.frontend.deliverer import Deliverer, Known
 from bot.frontend.draft import status_key
 from bot.frontend.preview import Previews
@@ -48,6 +49,7 @@ class Reconciler:
         trouble: Trouble,
         expiry: Callable[[str, datetime | None], None],
         unseen: Callable[[str, str, str], None],
+        look: Look,
         tasks: Tasks,
     ) -> None:
         self._store = store
@@ -57,6 +59,7 @@ class Reconciler:
         self._trouble = trouble
         self._expiry = expiry
         self._unseen = unseen
+        self._look = look
         self._tasks = tasks
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
@@ -112,7 +115,7 @@ class Reconciler:
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""
         start = await self._deliveries.delivered_to(session_id)
-        seen = view(await self._log(session_id, start))
+        seen = view(await self._log(session_id, start), self._look)
         self._expiry(session_id, seen.expires_at)
         still = seen.closed.keys() | seen.waiting.keys()
         await self._previews.settle(session_id, closed=still, recorded=_recorded(seen))

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import Attachment, Author, Quote, UserMessageEvent
-from bot.agent.said import attached, brings_images, content, escaped, safe_name
+from bot.agent.said import attached, brings_images, content, safe_name
+from bot.agent.untrusted import inert
 
 OURS = [
     "[from Bob (user-2)]",
@@ -52,7 +53,7 @@ def test_every_line_of_a_quote_is_marked(text: str) -> None:
 
 
 def test_what_is_no_mark_stays_as_it_is() -> None:
-    assert escaped("a[0] [fromage] [x] (from y)") == "a[0] [fromage] [x] (from y)"
+    assert inert("a[0] [x] (from y)") == "a[0] [x] (from y)"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_what_is_no_mark_stays_as_it_is() -> None:
         ("a\n]b[.txt", "a b.txt"),
         ("\u202egpj.exe", "gpj.exe"),
         ("[]", "unnamed"),
-        ("x" * 200, "x" * 100),
+        ("x" * 200, f"{'x' * 99}…"),
     ],
 )
 def test_a_name_stands_on_its_line(name: str, safe: str) -> None:

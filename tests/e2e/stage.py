@@ -32,14 +32,16 @@ from bot.sandbox import (
 )
 from bot.sandbox.model import ModelServer, ScriptedModel
 from bot.sessions import SQLiteSessionManager
+from tests.setups import labels
 
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
 
 
 @dataclass
 class Tools:
-    """The tools of the tests, and a note of what they did."""
+    """The tools of the tests, with those that a scenario adds, and a note of what they did."""
 
+    more: Sequence[Tool] = ()
     done: list[str] = field(default_factory=list)
     may_finish: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -70,7 +72,7 @@ class Tools:
             await self.may_finish.wait()
             return "done"
 
-        return delete_file, read_clock, long_job, slow_job
+        return delete_file, read_clock, long_job, slow_job, *self.more
 
 
 def parley(
@@ -227,7 +229,7 @@ class Stage:
         return next(each for each in messages if self._is(each, text))
 
     def _is(self, message: Message, text: str) -> bool:
-        final = not any(button.get("label") == "Stop" for button in message.buttons)
+        final = "Stop" not in labels(message)
         return message.author is self.bot and text in message.content and final
 
     def said(self, place: Place) -> list[str]:

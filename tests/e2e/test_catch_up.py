@@ -298,7 +298,7 @@ async def test_a_message_whose_turn_fails_is_not_tried_for_ever(stage: Stage) ->
     stage.model.fails(500)
     for _ in range(3):
         async with stage.running():
-            await stage.says(stage.desk, "The model service is not answering right now")
+            await stage.says(stage.desk, "The model service is busy or cannot be reached")
     failures = [each for each in stage.said(stage.desk) if "model service" in each]
     assert len(failures) == 1
 

@@ -1,12 +1,14 @@
 """Conversations: they remember, they do not mix, and nobody is pinged."""
 
-from bot.frontend.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS, TOO_FAST
+from bot.frontend.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS
 from bot.frontend.options import DMPolicy, ReplyMode
+from bot.frontend.rate import TOO_FAST
 from bot.frontend.seen import BEGINNING
 from bot.sandbox import Overwrite
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.places import PlaceStore
 from tests.e2e.stage import Stage
+from tests.setups import labels
 
 
 def answers_with_memory(request: object) -> str:
@@ -54,7 +56,7 @@ async def test_what_a_killed_bot_had_begun_is_answered_after_its_restart(stage: 
         assert preview.content == "Let me …"
     async with stage.running():
         await preview.until(lambda message: message.content == "Let me see. Four.")
-        await preview.until(lambda message: not message.buttons)
+        await preview.until(lambda message: labels(message) == ["Try again"])
     assert stage.said(stage.desk) == ["Let me see. Four."]
 
 

@@ -8,12 +8,13 @@ from itertools import chain
 import discord
 
 from bot.agent import UserMessage
-from bot.events import Author, UserMessageEvent
-from bot.frontend.ids import Place, PlaceKind, source_id_of, user_id_of
+from bot.events import UserMessageEvent
+from bot.frontend.ids import Place, source_id_of
 from bot.frontend.options import FrontendOptions
+from bot.frontend.people import speaker
 from bot.frontend.reading.files import FileReader
 from bot.frontend.reading.quotes import quotes_of, replied_to
-from bot.frontend.text import one_line, readable, speaker_name
+from bot.frontend.text import one_line, readable
 from bot.sessions import SessionStore
 from bot.sessions.deliveries import DeliveryStore
 
@@ -76,7 +77,7 @@ class MessageReader:
         notes = tuple(f"The file {name} was not read." for name in names)
         return UserMessage(
             text=self.text(message),
-            author=_author(message, place),
+            author=speaker(message.author, place),
             source_id=source_id_of(message.id),
             quotes=tuple(quotes_of(message)),
             notes=notes,
@@ -88,7 +89,7 @@ class MessageReader:
         files = await self._files.read(_files(message, target))
         return UserMessage(
             text=self.text(message),
-            author=_author(message, place),
+            author=speaker(message.author, place),
             source_id=source_id_of(message.id),
             quotes=(*quotes, *quotes_of(message)),
             attachments=files.kept,
@@ -123,8 +124,3 @@ def _files(message: discord.Message, target: discord.Message | None) -> list[dis
     """Return a message's own files, and those of what it forwards and what it replies to."""
     forwarded = [file for each in message.message_snapshots for file in each.attachments]
     return [*message.attachments, *forwarded, *(target.attachments if target else ())]
-
-
-def _author(message: discord.Message, place: Place) -> Author:
-    name = "" if place.kind is PlaceKind.DM else speaker_name(message.author.display_name)
-    return Author(user_id=user_id_of(message.author.id), name=name)
