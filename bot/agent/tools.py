@@ -6,12 +6,13 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property, update_wrapper
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
-from bot.agent.arguments import Parameters
+from bot.agent.approvers import Approvers
+from bot.agent.arguments import FunctionParameters, Parameters
 from bot.agent.context import ExecutionContext
 from bot.agent.threads import in_daemon_thread
 from bot.errors import ToolError
@@ -35,6 +36,8 @@ class Tool:
         approval: Whether a human must say yes: always, never, or by the effective arguments.
         timeout: Seconds it may take.
         idempotent: Whether a call whose outcome is unknown may simply run again.
+        approvers: Who may approve a call, where that is not left to the policy.
+        accepts: What it takes; by default what the function's signature says.
     """
 
     function: Callable[..., Any]
@@ -43,16 +46,18 @@ class Tool:
     approval: Approval = False
     timeout: float = 60.0
     idempotent: bool = False
+    approvers: Approvers | None = None
+    accepts: InitVar[Parameters | None] = None
     parameters: Parameters = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, accepts: Parameters | None) -> None:
         if inspect.iscoroutinefunction(self.approval):
             raise TypeError("whether a call needs approval is decided by a plain function")
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", self.name):
             raise ValueError(
                 f"a tool's name is 1 to 64 letters, digits, - and _, not {self.name!r}"
             )
-        self.parameters = Parameters(self.function)
+        self.parameters = accepts or FunctionParameters(self.function)
         update_wrapper(self, self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -108,6 +113,18 @@ class Tool:
         return result if inspect.isawaitable(result) else as_text(result)
 
 
+class ToolSource(Protocol):
+    """Tools that come and go while the agent runs."""
+
+    def tools(self, taken: Collection[str]) -> Mapping[str, Tool]:
+        """Return those that there are now, by names that are not in `taken`, in a stable order.
+
+        Asked at every step, so it takes no time. A name means the same tool for as long as
+        `taken` is the same, over restarts too: requests that wait for an approval go by it.
+        """
+        ...
+
+
 @overload
 def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload
@@ -117,6 +134,7 @@ def tool(
     approval: Approval = False,
     timeout: float = 60.0,
     idempotent: bool = False,
+    approvers: Approvers | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -126,6 +144,7 @@ def tool(
     approval: Approval = False,
     timeout: float = 60.0,
     idempotent: bool = False,
+    approvers: Approvers | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a function a tool; usable bare or with settings.
 
@@ -141,6 +160,7 @@ def tool(
             approval=approval,
             timeout=timeout,
             idempotent=idempotent,
+            approvers=approvers,
         )
 
     return made(function) if function is not None else made

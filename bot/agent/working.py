@@ -18,11 +18,13 @@ from bot.agent.calls import CallState, call_states
 from bot.agent.closing import UNKNOWN_TEXT
 from bot.agent.live import LiveSession
 from bot.agent.parts import Parts
+from bot.agent.progress import Progress
 from bot.agent.tools import Tool
-from bot.errors import StateError, ToolError
+from bot.errors import StateError, ToolError, ToolOutcomeUnknownError
 from bot.events import (
     RecordedEvent,
     ToolCall,
+    ToolProgressEvent,
     ToolResultEvent,
     ToolStartedEvent,
     ToolStatus,
@@ -35,6 +37,9 @@ logger = logging.getLogger(__name__)
 
 AT_WORK_FOR: ContextVar[str | None] = ContextVar("AT_WORK_FOR", default=None)
 """The session for which a tool is at work here: it cannot wait for what that session does next."""
+
+Beat = ToolProgressEvent | None
+"""What a tool tells, or nothing: then something was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +54,39 @@ class Work:
 
 async def run_tools(
     parts: Parts, live: LiveSession, calls: Sequence[CallState], holder: str
-) -> AsyncGenerator[None, None]:
+) -> AsyncGenerator[Beat, None]:
     """Start these calls and run them side by side; gives a beat whenever something is recorded."""
     works = await _start(parts, live, calls, holder)
-    yield
+    yield None
     async with aclosing(run_works(parts, live, works)) as beats:
-        async for _ in beats:
-            yield
+        async for beat in beats:
+            yield beat
 
 
 async def run_works(
     parts: Parts, live: LiveSession, works: Sequence[Work]
-) -> AsyncGenerator[None, None]:
-    """Run started calls side by side; gives a beat for each result recorded."""
-    tasks = {asyncio.create_task(_run(parts, live, work)) for work in works}
+) -> AsyncGenerator[Beat, None]:
+    """Run started calls side by side; gives what they tell, and a beat for results recorded."""
+    progress = Progress()
+    tasks = {asyncio.create_task(_run(parts, live, work, progress)) for work in works}
+    told = asyncio.create_task(progress.told.wait())
     try:
         while tasks:
-            first = partial(asyncio.wait, tasks, return_when=asyncio.FIRST_COMPLETED)
-            done, tasks = await live.interrupts.guard(first)
-            for task in done:
-                task.result()
-            yield
+            first = partial(asyncio.wait, {*tasks, told}, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await live.interrupts.guard(first)
+            for event in progress.taken():
+                yield event
+            if told in done:
+                told = asyncio.create_task(progress.told.wait())
+            if ended := done & tasks:
+                tasks -= ended
+                for task in ended:
+                    task.result()
+                yield None
     finally:
-        for task in tasks:
+        for task in (*tasks, told):
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, told, return_exceptions=True)
 
 
 async def _start(
@@ -139,9 +152,9 @@ def again(parts: Parts, calls: Sequence[CallState]) -> list[Work]:
     return works
 
 
-async def _run(parts: Parts, live: LiveSession, work: Work) -> None:
+async def _run(parts: Parts, live: LiveSession, work: Work, progress: Progress) -> None:
     AT_WORK_FOR.set(live.session_id)
-    result = await _result(parts, live.session, work)
+    result = await _result(parts, live.session, work, progress)
 
     def decide(session: Session) -> Sequence[RecordedEvent]:
         state = call_states(session.turn(work.turn_id)).get(work.call.call_id)
@@ -151,8 +164,11 @@ async def _run(parts: Parts, live: LiveSession, work: Work) -> None:
         logger.warning("a late result of %s was dropped", work.tool.name)
 
 
-async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent:
-    context = parts.context(session, work.turn_id, work.call.call_id)
+async def _result(
+    parts: Parts, session: Session, work: Work, progress: Progress
+) -> ToolResultEvent:
+    tell = partial(progress.tell, work.turn_id, work.call.call_id, work.tool.name)
+    context = parts.context(session, work.turn_id, work.call.call_id, tell)
     status = ToolStatus.OK
     limit = asyncio.timeout(work.tool.timeout)
     try:
@@ -161,6 +177,8 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
                 output = await work.tool.invoke(work.arguments, context)
         if work.tool.parameters.context_names:
             session.mend_state()
+    except ToolOutcomeUnknownError as exc:
+        status, output = ToolStatus.UNKNOWN, f"{exc} {UNKNOWN_TEXT}"
     except (ToolError, StateError) as exc:
         status, output = ToolStatus.ERROR, str(exc)
     except TimeoutError as exc:

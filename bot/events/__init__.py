@@ -25,6 +25,7 @@ from bot.events.live import (
     RateLimitEvent,
     ReasoningChunkEvent,
     TextChunkEvent,
+    ToolProgressEvent,
 )
 from bot.events.recorded import (
     ApprovalDecidedEvent,
@@ -59,6 +60,7 @@ __all__ = [
     "RunStatus",
     "TextChunkEvent",
     "ToolCall",
+    "ToolProgressEvent",
     "ToolResultEvent",
     "ToolStartedEvent",
     "ToolStatus",
