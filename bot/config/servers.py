@@ -136,11 +136,28 @@ def _server(
     wrong = [f"the variable {each} is not set" for each in sorted(missing)]
     if wrong := wrong or _contradictions(entry):
         return None, wrong
-    ours = {"timeout": entry.ours.timeout, "trust_read_only": entry.ours.trust_read_only}
-    if entry.url is not None:
-        return HttpServer(name=name, url=entry.url, headers=entry.headers, **ours), ()
-    started = {"command": entry.command or "", "args": tuple(entry.args), "env": entry.env}
-    return StdioServer(name=name, cwd=entry.cwd, **started, **ours), ()
+    return _made(name, entry), ()
+
+
+def _made(name: str, entry: _Entry) -> McpServer:
+    timeout, trust = entry.ours.timeout, entry.ours.trust_read_only
+    if entry.url:
+        return HttpServer(
+            name=name,
+            timeout=timeout,
+            trust_read_only=trust,
+            url=entry.url,
+            headers=entry.headers,
+        )
+    return StdioServer(
+        name=name,
+        timeout=timeout,
+        trust_read_only=trust,
+        command=entry.command or "",
+        args=tuple(entry.args),
+        env=entry.env,
+        cwd=entry.cwd,
+    )
 
 
 def _contradictions(entry: _Entry) -> list[str]:
