@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from bot.agent.model import ModelAnswer, ModelRequest
 from bot.app import make_provider
 from bot.config import Settings, load_settings, unknown_names
 from bot.errors import ConfigError, ModelError, StorageError
+from bot.mcp import Patience, Server, Servers, open_servers
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.marks import MarkStore
 
@@ -26,6 +27,7 @@ PERMISSIONS = 1 << 10 | 1 << 11 | 1 << 15 | 1 << 16 | 1 << 35 | 1 << 38
 """View channels, send messages, attach files, read history, open threads and write in them."""
 PATIENCE = 60.0
 """Seconds for each answer."""
+TRY = Patience(start=PATIENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,14 @@ async def _findings(settings: Settings) -> AsyncGenerator[Finding, None]:
         yield finding
     yield await _database(settings)
     yield await _model(settings)
+    async with AsyncExitStack() as stack:
+        try:
+            servers = await stack.enter_async_context(open_servers(settings.mcp_servers, TRY))
+        except ConfigError as exc:
+            yield Finding("mcp", str(exc), ok=False)
+            return
+        for finding in _servers_of(servers):
+            yield finding
 
 
 async def _discord(settings: Settings) -> Sequence[Finding]:
@@ -153,6 +163,21 @@ async def _model(settings: Settings) -> Finding:
     finally:
         await provider.close()
     return Finding("model", f"{name} answered", ok=bool(answered))
+
+
+def _servers_of(servers: Servers) -> Sequence[Finding]:
+    return [_server(servers, each) for each in servers.servers]
+
+
+def _server(servers: Servers, server: Server) -> Finding:
+    subject = f"mcp {server.settings.name}"
+    if server.problem:
+        return Finding(subject, server.problem, ok=False)
+    tools = servers.tools_of(server).values()
+    named = ", ".join(each.name if each.approval else f"{each.name} (free)" for each in tools)
+    left_out = len(server.offered) - len(tools)
+    rest = f"; not usable: {left_out}" if left_out else ""
+    return Finding(subject, f"{len(tools)} tools: {named}{rest}" if tools else f"no tools{rest}")
 
 
 def _read_from(env_file: Path | None) -> str:

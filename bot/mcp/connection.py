@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -14,8 +15,11 @@ from bot.config import HttpServer, McpServer, StdioServer
 from bot.mcp.stderr import logged_stderr
 
 if TYPE_CHECKING:
+    from anyio.abc import TaskStatus
     from mcp import Client
     from mcp.client import Transport
+
+logger = logging.getLogger(__name__)
 
 MAX_PAGES = 100
 HTTP_SECONDS = 30.0
@@ -70,20 +74,27 @@ async def connected(server: McpServer, stirred: Callable[[], None]) -> AsyncIter
 
     client = Client(_watched(_transport(server), end), message_handler=hear)
     async with client, anyio.create_task_group() as group:
-        group.start_soon(_subscribe, client)
+        await group.start(_subscribe, client)  # before anybody looks at what may then change
         yield Connection(client, ended)
         group.cancel_scope.cancel()
 
 
-async def _subscribe(client: Client) -> None:
+async def _subscribe(client: Client, *, task_status: TaskStatus[None]) -> None:
     """Have changes told, by servers that tell them only to who asks; others tell anyway."""
     from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
     from mcp.shared.exceptions import MCPError
 
-    with suppress(ListenNotSupportedError, SubscriptionLost, MCPError):
+    try:
         async with client.listen(tools_list_changed=True) as changes:
+            task_status.started()
             async for _ in changes:
                 pass  # `hear` is told as well
+    except ListenNotSupportedError:
+        task_status.started()
+    except (SubscriptionLost, MCPError) as exc:
+        logger.debug("changes are not told any more", exc_info=exc)
+        with suppress(RuntimeError):  # it has begun
+            task_status.started()
 
 
 def _transport(server: McpServer) -> Any:

@@ -18,6 +18,7 @@ class Patience:
         first_delay: Before the first new start; each further one waits twice as long.
         max_delay: Before any new start.
         settled: Who lived this long is started again as if it were the first time.
+        end: Until one that should end, and for which closing its input was not enough, is left.
     """
 
     start: float = 10.0
@@ -28,3 +29,4 @@ class Patience:
     first_delay: float = 0.5
     max_delay: float = 300.0
     settled: float = 60.0
+    end: float = 10.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bot.agent import ExecutionContext
@@ -49,15 +50,27 @@ class Server:
         self.met = asyncio.Event()
         self._patience = patience
         self._changed = changed
-        self._client: Client | None = None
+        self._connection: Connection | None = None
         self._is_up = asyncio.Event()
         self._stirred = asyncio.Event()
+        self._ending = False
+        self._task: asyncio.Task[None] | None = None
 
-    async def keep(self) -> None:
-        """Keep it connected until this is cancelled, which ends it."""
+    def start(self) -> None:
+        """Begin to keep it connected, in a task of its own."""
+        self._task = asyncio.create_task(self._keep(), name=f"mcp server {self.settings.name}")
+
+    async def end(self) -> None:
+        """End it, and the task that keeps it connected."""
+        self._ending = True
+        while self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=self._patience.end)
+
+    async def _keep(self) -> None:
         delay = self._patience.first_delay
         loop = asyncio.get_running_loop()
-        while True:
+        while not self._ending:  # a cancellation that comes while it is lost may get lost too
             begun = loop.time()
             try:
                 await self._stay_connected()
@@ -75,9 +88,9 @@ class Server:
             ToolError: if the call failed, or the server does not run.
             ToolOutcomeUnknownError: if the server was lost in the middle of it.
         """
-        client = await self._connected()
+        connection = await self._connected()
         try:
-            return told(await self._answer(client, tool, arguments, context))
+            return told(await self._answer(connection.client, tool, arguments, context))
         except (ToolOutcomeUnknownError, asyncio.CancelledError):
             self._stirred.set()  # does it still live?
             raise
@@ -108,17 +121,16 @@ class Server:
             logger.info("server %s: tool %s answered amiss", self.settings.name, tool, exc_info=exc)
             raise ToolError("The tool ran, but its answer is not what it should be.") from exc
 
-    async def _connected(self) -> Client:
-        if self._client is None:
-            try:
-                async with asyncio.timeout(self._patience.back):
+    async def _connected(self) -> Connection:
+        """Return the connection, once there is one that has not ended."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience.back):
+                while self._connection is None or self._connection.ended.is_set():
+                    self._is_up.clear()
                     await self._is_up.wait()
-            except TimeoutError:
-                pass
-        if self._client is None:
-            name = self.settings.name
-            raise ToolError(f"The server {name} does not run at the moment; nothing was done.")
-        return self._client
+                return self._connection
+        name = self.settings.name
+        raise ToolError(f"The server {name} does not run at the moment; nothing was done.")
 
     async def _stay_connected(self) -> None:
         """Connect, and follow its list of tools until it ends."""
@@ -128,24 +140,21 @@ class Server:
                 async with connected(self.settings, self._stirred.set) as connection:
                     await self._list(connection)
                     limit.reschedule(None)
-                    self._client, self.problem = connection.client, ""
+                    self._connection, self.problem = connection, ""
                     self._is_up.set()
                     self.met.set()
                     logger.info("server %s: %d tools", self.settings.name, len(self.offered))
                     await self._follow(connection)
         finally:
-            self._client = None
-            self._is_up.clear()
+            self._connection = None
 
     async def _follow(self, connection: Connection) -> None:
         """Look at its list whenever it may have changed, and whether it still answers."""
         look = self._patience.look if isinstance(self.settings, HttpServer) else None
         while True:
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(look):
                     await self._stirred.wait()
-            except TimeoutError:
-                pass
             self._stirred.clear()
             if connection.ended.is_set():
                 raise ServerEndedError

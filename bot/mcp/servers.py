@@ -115,14 +115,13 @@ async def open_servers(
     servers = Servers(settings, patience)
     if settings:
         await asyncio.to_thread(load)
-    tasks = [asyncio.create_task(each.keep(), name="mcp server") for each in servers.servers]
+    for server in servers.servers:
+        server.start()
     try:
         await _met(servers)
         yield servers
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(server.end() for server in servers.servers))
 
 
 async def _met(servers: Servers) -> None:
