@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 
@@ -23,8 +22,7 @@ _REMOVE = """
 
 _SELECT = """
     SELECT session_id, turn_id, subject, purpose, part, channel_id, message_id, content_hash, final
-    FROM deliveries
-    WHERE session_id = ?1 AND (?2 IS NULL OR turn_id IN (SELECT value FROM json_each(?2)))
+    FROM deliveries WHERE session_id = ?{of_turns}
     ORDER BY turn_id, subject, purpose, part"""
 
 _SELECT_BY_MESSAGE = """
@@ -34,7 +32,7 @@ _SELECT_BY_MESSAGE = """
 _DELIVERED_TO = """
     INSERT INTO delivered (session_id, seq)
     SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1)
-    ON CONFLICT (session_id) DO UPDATE SET seq = max(seq, excluded.seq)"""
+    ON CONFLICT (session_id) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > delivered.seq"""
 
 _BEHIND = """
     SELECT session_id FROM sessions LEFT JOIN delivered USING (session_id)
@@ -78,8 +76,12 @@ class DeliveryStore:
         self, session_id: str, turn_ids: Iterable[str] | None = None
     ) -> Sequence[Delivery]:
         """Return a session's deliveries, of some turns or of all, in the order of their keys."""
-        turns = None if turn_ids is None else json.dumps(list(turn_ids))
-        return [_delivery(row) for row in await self._database.fetch(_SELECT, (session_id, turns))]
+        turns = () if turn_ids is None else tuple(turn_ids)
+        if turn_ids is not None and not turns:
+            return []
+        of_turns = f" AND turn_id IN ({', '.join('?' * len(turns))})" if turns else ""
+        sql = _SELECT.format(of_turns=of_turns)
+        return [_delivery(row) for row in await self._database.fetch(sql, (session_id, *turns))]
 
     async def by_message(self, message_id: int) -> Delivery | None:
         """Return what a Discord message shows, if it shows anything of ours."""

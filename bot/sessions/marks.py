@@ -26,6 +26,5 @@ class MarkStore:
 
     async def once(self, key: str) -> bool:
         """Return whether nobody has asked for, or set, this key before; atomic, for ever."""
-        return (
-            await self._database.execute("INSERT OR IGNORE INTO marks VALUES (?, '')", (key,)) == 1
-        )
+        sql = "INSERT INTO marks (key, value) VALUES (?, '') ON CONFLICT DO NOTHING"
+        return await self._database.execute(sql, (key,)) == 1

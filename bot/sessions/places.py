@@ -9,12 +9,13 @@ from bot.storage import Database
 
 _MARK = """
     INSERT INTO places (channel_id, seen_up_to) VALUES (?, ?)
-    ON CONFLICT (channel_id) DO UPDATE SET seen_up_to = max(seen_up_to, excluded.seen_up_to)"""
-
+    ON CONFLICT (channel_id) DO UPDATE SET seen_up_to = excluded.seen_up_to
+    WHERE excluded.seen_up_to > places.seen_up_to"""
 
 _DMS = """
     SELECT session_id FROM sessions
-    WHERE session_id GLOB 'dm-[0-9]*' AND updated_at >= ?
+    WHERE session_id LIKE 'dm-%' AND substr(session_id, 4, 1) BETWEEN '0' AND '9'
+    AND updated_at >= ?
     ORDER BY updated_at DESC LIMIT ?"""
 
 

@@ -130,7 +130,7 @@ def events_after(
     connection: Connection, session_id: str, seq: int, limit: int
 ) -> list[RecordedEvent]:
     """Return the events of a log that come after number `seq`, at most so many."""
-    rows = connection.execute(_SELECT_EVENTS, (session_id, seq, limit))
+    rows = connection.execute(_SELECT_EVENTS, (session_id, seq, limit)).fetchall()
     return codec.from_json([body for (body,) in rows])
 
 

@@ -24,7 +24,7 @@ from bot.sessions.store import (
     SessionStore,
     approval_record,
 )
-from bot.storage import Database
+from bot.storage import Connection, SQLiteDatabase
 
 if TYPE_CHECKING:
     from bot.storage import Connection
@@ -35,9 +35,9 @@ _SELECT_BY_KEY = "SELECT session_id, body FROM events WHERE natural_key IN (?, ?
 
 _SELECT_PAGE = """
     SELECT session_id, user_id, created_at, updated_at, last_seq FROM sessions
-    WHERE user_id = :user AND updated_at < :before AND updated_at >= coalesce(
-        (SELECT updated_at FROM sessions WHERE user_id = :user AND updated_at < :before
-         ORDER BY updated_at DESC LIMIT 1 OFFSET :limit - 1), '')
+    WHERE user_id = ?1 AND updated_at < ?2 AND updated_at >= coalesce(
+        (SELECT updated_at FROM sessions WHERE user_id = ?1 AND updated_at < ?2
+         ORDER BY updated_at DESC LIMIT 1 OFFSET ?3), '')
     ORDER BY updated_at DESC, session_id"""
 
 _FOREVER = "9999"
@@ -52,7 +52,7 @@ class SQLiteSessionManager(SessionStore):
     def __init__(self, path: Path | str) -> None:
         file = Path(path).resolve()
         beside = file.with_name(f"{file.name}-holders")
-        self.database = Database(path, trace=beside)
+        self.database = SQLiteDatabase(path, trace=beside)
         self._holders = Holders(beside)
         self._kept = KeptEvents()
 
@@ -142,8 +142,7 @@ class SQLiteSessionManager(SessionStore):
         Sessions updated at the very time at which a page ends are all on it.
         """
         until = stored_time(before) if before else _FOREVER
-        values = {"user": user_id, "limit": limit, "before": until}
-        rows = await self.database.fetch(_SELECT_PAGE, values)
+        rows = await self.database.fetch(_SELECT_PAGE, (user_id, until, limit - 1))
         return [
             SessionInfo(
                 session_id=session_id,
@@ -195,7 +194,10 @@ class SQLiteSessionManager(SessionStore):
 
         def job(connection: Connection) -> str:
             sha256 = hashlib.sha256(data).hexdigest()
-            connection.execute("INSERT OR IGNORE INTO blobs VALUES (?, ?)", (sha256, data))
+            connection.execute(
+                "INSERT INTO blobs (sha256, data) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (sha256, data),
+            )
             return sha256
 
         return await self.database.write(job)

@@ -1,12 +1,7 @@
 """The database: connections, transactions shared by many, migrations."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from bot.storage.database import Database, Row
+from bot.storage.jobs import Connection
+from bot.storage.sqlite import SQLiteDatabase
 
-if TYPE_CHECKING:
-    from sqlite3 import Connection
-
-__all__ = ["Connection", "Database", "Row"]
+__all__ = ["Connection", "Database", "Row", "SQLiteDatabase"]

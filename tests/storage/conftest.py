@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.storage import Database
+from bot.storage import SQLiteDatabase
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "data.db")
+async def database(tmp_path: Path) -> AsyncIterator[SQLiteDatabase]:
+    database = SQLiteDatabase(tmp_path / "data.db")
     yield database
     await database.close()

@@ -5,12 +5,11 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from sqlite3 import Connection
 
 import pytest
 
 from bot.errors import StorageError
-from bot.storage import Database, migrations
+from bot.storage import Connection, SQLiteDatabase, migrations
 
 INSERT = "INSERT INTO marks VALUES (?, '')"
 COUNT = "SELECT count(*) FROM marks"
@@ -28,12 +27,12 @@ def insert(key: str, fault: Exception | None = None) -> Job:
     return job
 
 
-async def count(database: Database) -> int:
+async def count(database: SQLiteDatabase) -> int:
     rows = await database.fetch(COUNT)
     return int(rows[0][0])
 
 
-async def held_back(database: Database, *jobs: Job) -> list[str | BaseException]:
+async def held_back(database: SQLiteDatabase, *jobs: Job) -> list[str | BaseException]:
     """Run jobs that all wait at the same moment, behind one that takes its time."""
     await database.open()
     gate = threading.Event()
@@ -50,20 +49,20 @@ async def held_back(database: Database, *jobs: Job) -> list[str | BaseException]
 
 
 async def test_the_file_is_made_when_first_used(tmp_path: Path) -> None:
-    database = Database(tmp_path / "new" / "data.db")
+    database = SQLiteDatabase(tmp_path / "new" / "data.db")
     assert not database.path.parent.exists()
     await database.execute(INSERT, ("a",))
     await database.close()
     assert database.path.exists()
 
 
-async def test_closed_it_opens_again(database: Database) -> None:
+async def test_closed_it_opens_again(database: SQLiteDatabase) -> None:
     await database.execute(INSERT, ("a",))
     await database.close()
     assert await count(database) == 1
 
 
-async def test_what_was_asked_before_closing_is_done(database: Database) -> None:
+async def test_what_was_asked_before_closing_is_done(database: SQLiteDatabase) -> None:
     await database.open()
     writes = [asyncio.create_task(database.execute(INSERT, (str(n),))) for n in range(20)]
     await asyncio.sleep(0)
@@ -72,13 +71,13 @@ async def test_what_was_asked_before_closing_is_done(database: Database) -> None
     assert await count(database) == 20
 
 
-async def test_many_first_users_open_it_once(database: Database) -> None:
+async def test_many_first_users_open_it_once(database: SQLiteDatabase) -> None:
     await asyncio.gather(*(database.execute(INSERT, (str(n),)) for n in range(10)))
     assert await count(database) == 10
 
 
 def test_it_serves_one_event_loop_after_another(tmp_path: Path) -> None:
-    database = Database(tmp_path / "data.db")
+    database = SQLiteDatabase(tmp_path / "data.db")
 
     async def use(key: str) -> None:
         await asyncio.gather(database.execute(INSERT, (key,)), count(database))
@@ -95,10 +94,10 @@ def test_it_serves_one_event_loop_after_another(tmp_path: Path) -> None:
 
 def test_a_database_in_memory_is_refused() -> None:
     with pytest.raises(ValueError, match="InMemorySessionManager"):
-        Database(":memory:")
+        SQLiteDatabase(":memory:")
 
 
-async def test_it_is_durable_and_checks_references(database: Database) -> None:
+async def test_it_is_durable_and_checks_references(database: SQLiteDatabase) -> None:
     pragmas = ("journal_mode", "synchronous", "foreign_keys")
     found = await database.write(
         lambda connection: [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
@@ -106,7 +105,7 @@ async def test_it_is_durable_and_checks_references(database: Database) -> None:
     assert found == ["wal", 2, 1]
 
 
-async def test_a_caller_cancelled_while_it_opens_leaves_it_usable(database: Database) -> None:
+async def test_a_caller_cancelled_while_it_opens_leaves_it_usable(database: SQLiteDatabase) -> None:
     opening = asyncio.create_task(database.open())
     await asyncio.sleep(0)
     opening.cancel()
@@ -116,7 +115,7 @@ async def test_a_caller_cancelled_while_it_opens_leaves_it_usable(database: Data
 
 
 async def test_a_writer_is_not_left_open_when_the_reader_cannot_be(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SQLiteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(connection: Connection) -> None:
         connection.execute("nonsense")
@@ -131,7 +130,7 @@ async def test_a_writer_is_not_left_open_when_the_reader_cannot_be(
 
 
 async def test_a_new_file_that_another_program_locks_is_waited_for_but_not_for_ever(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SQLiteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.storage.connection.BUSY_SECONDS", 0.05)
     other = sqlite3.connect(database.path, isolation_level=None)
@@ -150,19 +149,19 @@ async def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "data.db"
     path.write_bytes(b"These are my notes. " * 100)
     with pytest.raises(StorageError, match="NOTADB"):
-        await Database(path).open()
+        await SQLiteDatabase(path).open()
     assert path.read_bytes().startswith(b"These are my notes.")
 
 
 async def test_a_path_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="CANTOPEN"):
-        await Database(tmp_path).open()
+        await SQLiteDatabase(tmp_path).open()
     (tmp_path / "file").touch()
     with pytest.raises(StorageError):
-        await Database(tmp_path / "file" / "data.db").open()
+        await SQLiteDatabase(tmp_path / "file" / "data.db").open()
 
 
-async def test_a_newer_schema_is_refused_and_left_alone(database: Database) -> None:
+async def test_a_newer_schema_is_refused_and_left_alone(database: SQLiteDatabase) -> None:
     await database.write(lambda connection: connection.execute("PRAGMA user_version = 99").close())
     await database.close()
     with pytest.raises(StorageError, match="newer"):
@@ -174,12 +173,12 @@ async def test_a_migration_that_fails_leaves_nothing_behind(tmp_path: Path) -> N
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE marks (other)")
     with pytest.raises(StorageError, match="marks"):
-        await Database(path).open()
+        await SQLiteDatabase(path).open()
     assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (1,)
     connection.close()
 
 
-async def test_an_error_of_sqlite_is_a_storage_error(database: Database) -> None:
+async def test_an_error_of_sqlite_is_a_storage_error(database: SQLiteDatabase) -> None:
     with pytest.raises(StorageError, match="SQLITE_CONSTRAINT"):
         await database.execute_many(INSERT, [("a",), ("a",)])
     with pytest.raises(StorageError):
@@ -187,13 +186,13 @@ async def test_an_error_of_sqlite_is_a_storage_error(database: Database) -> None
     assert await count(database) == 0
 
 
-async def test_the_reader_cannot_write(database: Database) -> None:
+async def test_the_reader_cannot_write(database: SQLiteDatabase) -> None:
     with pytest.raises(StorageError, match="READONLY"):
         await database.fetch("DELETE FROM marks")
 
 
 async def test_a_lock_of_another_program_is_an_error_when_it_lasts(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SQLiteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.storage.connection.BUSY_SECONDS", 0.01)
     await database.open()
@@ -209,7 +208,7 @@ async def test_a_lock_of_another_program_is_an_error_when_it_lasts(
 
 
 async def test_a_full_database_is_an_error_and_goes_on_when_there_is_room(
-    database: Database,
+    database: SQLiteDatabase,
 ) -> None:
     pages = "PRAGMA max_page_count = {}"
     await database.write(lambda connection: connection.execute(pages.format(1)).close())
@@ -222,14 +221,14 @@ async def test_a_full_database_is_an_error_and_goes_on_when_there_is_room(
 # -- transactions shared by many -------------------------------------------------------------------
 
 
-async def test_what_waits_together_is_committed_together(database: Database) -> None:
+async def test_what_waits_together_is_committed_together(database: SQLiteDatabase) -> None:
     await database.open()
     await asyncio.gather(*(database.execute(INSERT, (str(n),)) for n in range(200)))
     assert await count(database) == 200
     assert database.transactions <= 3
 
 
-async def test_a_job_that_fails_fails_alone(database: Database) -> None:
+async def test_a_job_that_fails_fails_alone(database: SQLiteDatabase) -> None:
     results = await held_back(
         database, insert("a"), insert("b", LookupError("mine")), insert("c"), insert("c")
     )
@@ -240,7 +239,7 @@ async def test_a_job_that_fails_fails_alone(database: Database) -> None:
     assert await count(database) == 2
 
 
-async def test_reads_see_every_write_that_returned_before(database: Database) -> None:
+async def test_reads_see_every_write_that_returned_before(database: SQLiteDatabase) -> None:
     async def write_then_read(number: int) -> bool:
         await database.execute(INSERT, (str(number),))
         rows = await database.fetch("SELECT 1 FROM marks WHERE key = ?", (str(number),))
@@ -251,7 +250,7 @@ async def test_reads_see_every_write_that_returned_before(database: Database) ->
 
 @pytest.mark.parametrize("position", [0, 1, 2])
 async def test_a_cancelled_caller_waits_for_the_end_and_hears_it(
-    database: Database, position: int
+    database: SQLiteDatabase, position: int
 ) -> None:
     await database.open()
     heard: list[str] = []
@@ -273,7 +272,7 @@ async def test_a_cancelled_caller_waits_for_the_end_and_hears_it(
     assert await count(database) == 3
 
 
-async def test_everybody_cancelled_at_once_leaves_everything_done(database: Database) -> None:
+async def test_everybody_cancelled_at_once_leaves_everything_done(database: SQLiteDatabase) -> None:
     await database.open()
     tasks = [asyncio.create_task(database.execute(INSERT, (str(n),))) for n in range(20)]
     await asyncio.sleep(0)
@@ -283,7 +282,7 @@ async def test_everybody_cancelled_at_once_leaves_everything_done(database: Data
     assert await count(database) == 20
 
 
-async def test_a_caller_cancelled_before_it_began_does_nothing(database: Database) -> None:
+async def test_a_caller_cancelled_before_it_began_does_nothing(database: SQLiteDatabase) -> None:
     await database.open()
     task = asyncio.create_task(database.execute(INSERT, ("a",)))
     task.cancel()

@@ -15,7 +15,7 @@ import pytest
 from bot.errors import StorageError
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SQLiteSessionManager
-from bot.storage import Database
+from bot.storage import SQLiteDatabase
 from tests.disks import fill, mounted, remount
 
 INSERT = "INSERT INTO marks VALUES (?, ?)"
@@ -25,12 +25,12 @@ BIG = "x" * 100_000
 LIMITED = """
 import asyncio, resource, sys
 from bot.errors import StorageError
-from bot.storage import Database
+from bot.storage import SQLiteDatabase
 
 INSERT = "INSERT INTO marks VALUES (?, ?)"
 
 async def main():
-    database = Database(sys.argv[1])
+    database = SQLiteDatabase(sys.argv[1])
     await database.execute(INSERT, ("first", ""))
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
@@ -51,14 +51,14 @@ asyncio.run(main())
 """
 
 
-async def count(database: Database) -> int:
+async def count(database: SQLiteDatabase) -> int:
     rows = await database.fetch(COUNT)
     return int(rows[0][0])
 
 
 async def test_a_full_disk_is_an_error_until_there_is_room_again(tmp_path: Path) -> None:
     with mounted(tmp_path / "disk") as folder:
-        database = Database(folder / "data.db")
+        database = SQLiteDatabase(folder / "data.db")
         await database.execute(INSERT, ("first", ""))
         filler = fill(folder)
         results = await asyncio.gather(
@@ -77,7 +77,7 @@ async def test_a_full_disk_at_the_start_is_an_error_and_the_next_start_goes_on(
 ) -> None:
     with mounted(tmp_path / "disk") as folder:
         filler = fill(folder)
-        database = Database(folder / "data.db")
+        database = SQLiteDatabase(folder / "data.db")
         with pytest.raises(StorageError):
             await database.execute(INSERT, ("first", ""))
         filler.unlink()
@@ -94,7 +94,7 @@ def test_a_file_that_may_not_grow_is_an_error_until_it_may(tmp_path: Path) -> No
 
 async def test_a_disk_that_is_read_only_is_an_error_until_it_is_not(tmp_path: Path) -> None:
     with mounted(tmp_path / "disk") as folder:
-        database = Database(folder / "data.db")
+        database = SQLiteDatabase(folder / "data.db")
         await database.execute(INSERT, ("first", ""))
         await database.close()
         remount(folder, "ro")
@@ -108,7 +108,7 @@ async def test_a_disk_that_is_read_only_is_an_error_until_it_is_not(tmp_path: Pa
 
 async def test_a_connection_that_met_a_fault_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "data.db"
-    database = Database(path)
+    database = SQLiteDatabase(path)
     await database.execute(INSERT, ("first", ""))
     await database.write(lambda connection: connection.execute("PRAGMA query_only = ON").close())
     with pytest.raises(StorageError, match="READONLY"):
@@ -119,7 +119,7 @@ async def test_a_connection_that_met_a_fault_is_made_anew(tmp_path: Path) -> Non
 
 
 async def test_many_that_meet_a_fault_at_once_all_hear_it_and_go_on(tmp_path: Path) -> None:
-    database = Database(tmp_path / "data.db")
+    database = SQLiteDatabase(tmp_path / "data.db")
     await database.open()
     await database.write(lambda connection: connection.execute("PRAGMA query_only = ON").close())
 
@@ -137,7 +137,7 @@ async def test_many_that_meet_a_fault_at_once_all_hear_it_and_go_on(tmp_path: Pa
 async def test_a_file_that_went_away_is_not_made_again(tmp_path: Path) -> None:
     folder = tmp_path / "disk"
     folder.mkdir()
-    database = Database(folder / "data.db")
+    database = SQLiteDatabase(folder / "data.db")
     await database.execute(INSERT, ("first", ""))
     await database.write(lambda connection: connection.execute("PRAGMA query_only = ON").close())
     folder.rename(tmp_path / "elsewhere")  # as a disk that is not mounted any more
@@ -190,7 +190,7 @@ async def test_while_another_program_writes_for_long_reading_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.storage.connection.BUSY_SECONDS", 0.5)
-    database = Database(tmp_path / "data.db")
+    database = SQLiteDatabase(tmp_path / "data.db")
     await database.execute(INSERT, ("first", ""))
     with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -207,7 +207,7 @@ async def test_while_another_program_writes_for_long_reading_goes_on(
 
 
 async def test_a_newer_file_is_named(tmp_path: Path) -> None:
-    database = Database(tmp_path / "data.db")
+    database = SQLiteDatabase(tmp_path / "data.db")
     await database.write(lambda connection: connection.execute("PRAGMA user_version = 99").close())
     await database.close()
     with pytest.raises(StorageError, match=r"data\.db: a newer Parley made this database"):

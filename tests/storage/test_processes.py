@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.storage import Database
+from bot.storage import SQLiteDatabase
 
 OPEN_AND_WRITE = """
 import asyncio, sys
-from bot.storage import Database
+from bot.storage import SQLiteDatabase
 
 async def main():
-    database = Database(sys.argv[1])
+    database = SQLiteDatabase(sys.argv[1])
     print("ready", flush=True)
     sys.stdin.read(1)
     await database.execute("INSERT INTO marks VALUES (?, '')", (sys.argv[2],))
@@ -27,10 +27,10 @@ asyncio.run(main())
 
 FAIL_BEFORE_CLOSE = """
 import asyncio, sys
-from bot.storage import Database
+from bot.storage import SQLiteDatabase
 
 async def main():
-    database = Database(sys.argv[1])
+    database = SQLiteDatabase(sys.argv[1])
     await database.execute("INSERT INTO marks VALUES ('a', '')")
     others = [asyncio.create_task(database.execute("INSERT INTO marks VALUES (?, '')", (str(n),)))
               for n in range(5)]
@@ -42,8 +42,8 @@ asyncio.run(main())
 
 LEFT_OPEN_IN_A_GLOBAL = """
 import asyncio, sys
-from bot.storage import Database
-database = Database(sys.argv[1])
+from bot.storage import SQLiteDatabase
+database = SQLiteDatabase(sys.argv[1])
 asyncio.run(database.execute("INSERT INTO marks VALUES ('a', '')"))
 raise LookupError("at the top")
 """
@@ -66,7 +66,7 @@ async def test_eight_processes_that_open_a_new_file_at_once_all_work(tmp_path: P
         assert process.stdout.readline() == "ready\n"
     errors = [process.communicate("go")[1] for process in processes]
     assert errors == [""] * 8
-    database = Database(path)
+    database = SQLiteDatabase(path)
     assert await database.fetch("SELECT count(*) FROM marks") == [(8,)]
     await database.close()
 

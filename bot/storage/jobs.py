@@ -1,0 +1,190 @@
+"""Jobs on one connection, shared by many: what waits together runs together.
+
+A job is a plain function of the connection, run in the connection's thread. Jobs that wait at the
+same moment share one transaction, so that many saves cost one commit. If one of them fails, all
+are undone and each is run again alone: a job must not care for being run twice, and only the one
+at fault fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+
+ATTEMPTS = 5
+"""How often a job is run that other processes' jobs got in the way of."""
+
+
+class Cursor(Protocol):
+    """What came of a statement."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows it changed."""
+        ...
+
+    def fetchone(self) -> Any:
+        """Return the next row, or `None`."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+        ...
+
+    def close(self) -> None:
+        """Leave the rows that are left."""
+        ...
+
+
+class Connection(Protocol):
+    """A database's connection, inside a transaction.
+
+    Parameters are written `?`, or `?1`, `?2` where one is used twice.
+    """
+
+    def execute(self, sql: str, values: Any = ..., /) -> Cursor:
+        """Run one statement."""
+        ...
+
+
+class Transactions(Protocol):
+    """A connection as far as jobs need it; all of it is called in the connection's thread."""
+
+    @property
+    def connection(self) -> Connection:
+        """What jobs are given."""
+        ...
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        ...
+
+    def commit(self) -> None:
+        """Bring it to disk."""
+        ...
+
+    def undo(self) -> None:
+        """Undo it, and raise nothing."""
+        ...
+
+    def note(self, error: Exception) -> bool:
+        """Note what went wrong; return whether the same job may do better at once."""
+        ...
+
+
+class Job(Generic[T]):
+    """A function to run, and what came of it."""
+
+    def __init__(self, function: Callable[[Connection], T]) -> None:
+        self.function = function
+        self.value: T
+        self.error: Exception | None = None
+        self.done = False
+        self.wake: asyncio.Future[None] | None = None
+
+
+class Jobs:
+    """The jobs that wait for one connection, asked for from one event loop at a time.
+
+    Args:
+        ask: Lets the connection's thread call `work`, and returns when it has.
+    """
+
+    def __init__(self, ask: Callable[[], Awaitable[object]]) -> None:
+        self.transactions = 0
+        self._ask = ask
+        self._waiting: deque[Job[Any]] = deque()
+        self._finished: deque[Job[Any]] = deque()
+        self._asked = False
+
+    async def run(
+        self, function: Callable[[Connection], T], then: Callable[[T], None] | None = None
+    ) -> T:
+        """Run a job to its end, even if the caller is cancelled meanwhile.
+
+        The cancellation goes on afterwards. `then` hears the result in either case. What the job
+        raises is raised.
+        """
+        job = Job(function)
+        self._waiting.append(job)
+        cancelled = await self._outcome(job)
+        if job.error is None and then is not None:
+            then(job.value)
+        if cancelled is not None:
+            raise cancelled
+        if job.error is not None:
+            raise job.error
+        return job.value
+
+    async def _outcome(self, job: Job[T]) -> asyncio.CancelledError | None:
+        cancelled = None
+        try:
+            while not job.done:
+                try:
+                    await self._progress(job, alone=cancelled is not None)
+                except asyncio.CancelledError as exc:
+                    cancelled = exc
+        finally:
+            self._wake_finished()
+        return cancelled
+
+    async def _progress(self, job: Job[T], *, alone: bool) -> None:
+        if self._asked and not alone:
+            job.wake = asyncio.get_running_loop().create_future()
+            await job.wake
+        else:  # nobody has asked the thread yet, or we did and stopped listening
+            self._asked = True
+            await self._ask()
+
+    def _wake_finished(self) -> None:
+        while self._finished:
+            wake = self._finished.popleft().wake
+            if wake is not None and not wake.done():
+                wake.set_result(None)
+
+    # -- in the connection's thread ----------------------------------------------------------------
+
+    def work(self, on: Transactions) -> None:
+        """Run what waits; who comes later must ask again."""
+        self._asked = False
+        jobs = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            if jobs:
+                self._settle(jobs, on)
+        finally:
+            for job in jobs:
+                job.done = True
+            self._finished.extend(jobs)
+
+    def _settle(self, jobs: Sequence[Job[Any]], on: Transactions, attempt: int = 1) -> None:
+        try:
+            on.begin()
+        except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
+            on.note(exc)
+            _fail(jobs, exc)
+            return
+        try:
+            for job in jobs:
+                job.value = job.function(on.connection)
+            on.commit()
+        except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
+            may_do_better = on.note(exc)
+            on.undo()
+            if len(jobs) > 1:
+                for job in jobs:
+                    self._settle([job], on)
+            elif may_do_better and attempt < ATTEMPTS:
+                self._settle(jobs, on, attempt + 1)
+            else:
+                _fail(jobs, exc)
+        else:
+            self.transactions += 1
+
+
+def _fail(jobs: Sequence[Job[Any]], error: Exception) -> None:
+    for job in jobs:
+        job.error = error
