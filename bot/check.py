@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,14 +64,8 @@ async def _findings(settings: Settings) -> AsyncGenerator[Finding, None]:
         yield finding
     yield await _database(settings)
     yield await _model(settings)
-    async with AsyncExitStack() as stack:
-        try:
-            servers = await stack.enter_async_context(open_servers(settings.mcp_servers, TRY))
-        except ConfigError as exc:
-            yield Finding("mcp", str(exc), ok=False)
-            return
-        for finding in _servers_of(servers):
-            yield finding
+    for finding in await _mcp(settings):
+        yield finding
 
 
 async def _discord(settings: Settings) -> Sequence[Finding]:
@@ -165,19 +159,23 @@ async def _model(settings: Settings) -> Finding:
     return Finding("model", f"{name} answered", ok=bool(answered))
 
 
-def _servers_of(servers: Servers) -> Sequence[Finding]:
-    return [_server(servers, each) for each in servers.servers]
+async def _mcp(settings: Settings) -> Sequence[Finding]:
+    try:
+        async with open_servers(settings.mcp_servers, TRY) as servers:
+            return [_server(servers, each) for each in servers.servers]
+    except ConfigError as exc:
+        return [Finding("mcp", str(exc), ok=False)]
 
 
 def _server(servers: Servers, server: Server) -> Finding:
-    subject = f"mcp {server.settings.name}"
+    name = server.settings.name
     if server.problem:
-        return Finding(subject, server.problem, ok=False)
+        return Finding("mcp", f"{name}: {server.problem}", ok=False)
     tools = servers.tools_of(server).values()
     named = ", ".join(each.name if each.approval else f"{each.name} (free)" for each in tools)
     left_out = len(server.offered) - len(tools)
     rest = f"; not usable: {left_out}" if left_out else ""
-    return Finding(subject, f"{len(tools)} tools: {named}{rest}" if tools else f"no tools{rest}")
+    return Finding("mcp", f"{name}: {named or 'no tools'}{rest}")
 
 
 def _read_from(env_file: Path | None) -> str:
