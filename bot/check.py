@@ -171,7 +171,7 @@ def _server(servers: Servers, server: Server) -> Finding:
     name = server.settings.name
     if server.problem:
         return Finding("mcp", f"{name}: {server.problem}", ok=False)
-    tools = servers.tools_of(server).values()
+    tools = [tool for _, tool in sorted(servers.tools_of(server).items())]
     named = ", ".join(each.name if each.approval else f"{each.name} (free)" for each in tools)
     left_out = len(server.offered) - len(tools)
     rest = f"; not usable: {left_out}" if left_out else ""

@@ -53,6 +53,15 @@ def test_without_a_file_there_are_no_servers() -> None:
     assert load_settings().mcp_servers == ()
 
 
+def test_without_an_env_file_either_nothing_is_missed(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / ".env").unlink()
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    written({"it": {"command": "a"}})
+    assert load_settings(discord=False).mcp_servers == [StdioServer(name="it", command="a")]
+
+
 def test_another_file_can_be_named_or_none(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written({"here": {"command": "a"}})
     written({"there": {"command": "b"}}, here / "other.json")

@@ -57,7 +57,7 @@ def load_settings(
     problems = {**missing, **wrong}
     told = [problems[name] for name in Settings.model_fields if name in problems]
     if model:  # so that there is an agent, which may use tools
-        settings._mcp_servers, of_servers = read_servers(settings.mcp_config, _variables(path))
+        settings._mcp_servers, of_servers = read_servers(settings.mcp_config, _variables(env_file))
         told += of_servers
     if told:
         raise ConfigError(*told)
