@@ -68,6 +68,7 @@ from bot.events import (
 from bot.providers import Provider, ProviderType
 from bot.sessions import (
     InMemorySessionManager,
+    PostgresSessionManager,
     Session,
     SessionManager,
     SessionStore,
@@ -104,6 +105,7 @@ __all__ = [
     "ModelRefusedError",
     "ModelUnavailableError",
     "ParleyError",
+    "PostgresSessionManager",
     "Provider",
     "ProviderType",
     "RateLimitEvent",

@@ -2,7 +2,9 @@
 
 from bot.sessions.manager import SessionManager
 from bot.sessions.memory import InMemorySessionManager
+from bot.sessions.postgres import PostgresSessionManager
 from bot.sessions.session import Session, check_session_id
+from bot.sessions.sql import SQLSessionManager
 from bot.sessions.sqlite import SQLiteSessionManager
 from bot.sessions.state import State
 from bot.sessions.store import ApprovalRecord, Lease, SessionInfo, SessionStore
@@ -13,6 +15,8 @@ __all__ = [
     "InMemorySessionManager",
     "Lease",
     "OpenTurn",
+    "PostgresSessionManager",
+    "SQLSessionManager",
     "SQLiteSessionManager",
     "Session",
     "SessionInfo",

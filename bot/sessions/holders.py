@@ -1,8 +1,7 @@
-"""Holders: a process lives, for the others, as long as it holds an operating-system lock.
+"""Holders: a process lives, for the others, as long as it holds a lock.
 
-Each holder is a locked file. When its process ends, however it ends, the system gives the lock
-back, and whoever can take it knows. No clock is asked. All of this runs inside transactions that
-write, so that only one process at a time tries a lock.
+When the process ends, however it ends, the lock is given back by whoever keeps it, and whoever can
+take it knows. No clock is asked.
 """
 
 from __future__ import annotations
@@ -10,28 +9,47 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
+from typing import Protocol
 
 from bot.errors import StorageError
 from bot.events import new_id
+from bot.storage import Connection
 
 
-class Holders:
-    """The holders of one database, in a directory beside it.
+class Holders(Protocol):
+    """The holders of one database. All of it is called in transactions that write."""
 
-    Not for directories on network shares whose locks do not reach other machines.
+    def register(self, connection: Connection) -> str:
+        """Return the id of a new holder that lives until `close`."""
+        ...
+
+    def is_alive(self, connection: Connection, holder: str) -> bool:
+        """Return whether a holder's process still runs."""
+        ...
+
+    def close(self) -> None:
+        """End every holder registered here."""
+        ...
+
+
+class FileHolders:
+    """Each holder is a locked file in a directory beside the database.
+
+    Only one process at a time tries a lock, since only one at a time writes the database. Not for
+    directories on network shares whose locks do not reach other machines.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._ours: dict[str, int] = {}
 
-    def register(self) -> str:
-        """Return the id of a new holder that lives until `close`; clear away dead ones."""
+    def register(self, connection: Connection) -> str:
+        """Return the id of a new holder; clear away dead ones."""
         holder = new_id("holder")
         try:
             self._directory.mkdir(exist_ok=True)
             for path in self._directory.iterdir():
-                self.is_alive(path.name)
+                self.is_alive(connection, path.name)
             descriptor = os.open(self._directory / holder, os.O_CREAT | os.O_EXCL | os.O_RDWR)
             self._ours[holder] = descriptor
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -39,7 +57,7 @@ class Holders:
             raise StorageError(f"no lock can be held in {self._directory}: {exc}") from exc
         return holder
 
-    def is_alive(self, holder: str) -> bool:
+    def is_alive(self, connection: Connection, holder: str) -> bool:
         """Return whether a holder's process still runs; a dead one's file is removed."""
         if holder in self._ours:
             return True
@@ -61,8 +79,52 @@ class Holders:
             os.close(descriptor)
 
     def close(self) -> None:
-        """End every holder registered here."""
+        """Give every lock back."""
         for holder, descriptor in self._ours.items():
             (self._directory / holder).unlink(missing_ok=True)
             os.close(descriptor)
         self._ours.clear()
+
+
+class AdvisoryHolders:
+    """Each holder is an advisory lock of PostgreSQL, held by the connection that writes.
+
+    A lost connection loses the locks; the one that takes its place takes them again (`again`).
+    Meanwhile others may have taken leases over: then the sessions have moved on, and saves by the
+    former holder are conflicts.
+    """
+
+    def __init__(self) -> None:
+        self._ours: set[str] = set()
+
+    def register(self, connection: Connection) -> str:
+        """Return the id of a new holder."""
+        holder = new_id("holder")
+        connection.execute("SELECT pg_advisory_lock(?)", (_lock_of(holder),)).close()
+        self._ours.add(holder)
+        return holder
+
+    def is_alive(self, connection: Connection, holder: str) -> bool:
+        """Return whether the connection that registered a holder is there."""
+        if holder in self._ours:
+            return True
+        key = (_lock_of(holder),)
+        [taken] = connection.execute("SELECT pg_try_advisory_lock(?)", key).fetchone()
+        if taken:
+            connection.execute("SELECT pg_advisory_unlock(?)", key).close()
+        return not taken
+
+    def again(self, connection: Connection) -> None:
+        """Take our locks on a new connection."""
+        for holder in self._ours:
+            connection.execute("SELECT pg_advisory_lock(?)", (_lock_of(holder),)).close()
+
+    def close(self) -> None:
+        """Forget our holders: their locks end with the connection."""
+        self._ours.clear()
+
+
+def _lock_of(holder: str) -> int:
+    """Return the number of a holder's lock: the 64 bits of its id, as a signed number."""
+    number = int(holder.rpartition("-")[2], 16)
+    return number - 2**64 if number >= 2**63 else number

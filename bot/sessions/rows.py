@@ -40,7 +40,7 @@ _SELECT_SESSION = """
 
 _SELECT_EVENTS = "SELECT body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 
-_ALL = -1
+_ALL = 2**62
 
 
 def inserting(session: Session, state: str) -> Callable[[Connection], bool]:

@@ -2,213 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
-from bot.errors import (
-    SessionExistsError,
-    StorageError,
-)
-from bot.events import RecordedEvent, codec
-from bot.sessions.holders import Holders
-from bot.sessions.kept import KeptEvents
-from bot.sessions.rows import events_after, inserting, load, saving, stored_time
-from bot.sessions.session import Session, check_session_id
-from bot.sessions.store import (
-    ApprovalRecord,
-    Lease,
-    SessionInfo,
-    SessionStore,
-    approval_record,
-)
-from bot.storage import Connection, SQLiteDatabase
-
-if TYPE_CHECKING:
-    from bot.storage import Connection
-
-T = TypeVar("T")
-
-_SELECT_BY_KEY = "SELECT session_id, body FROM events WHERE natural_key IN (?, ?)"
-
-_SELECT_PAGE = """
-    SELECT session_id, user_id, created_at, updated_at, last_seq FROM sessions
-    WHERE user_id = ?1 AND updated_at < ?2 AND updated_at >= coalesce(
-        (SELECT updated_at FROM sessions WHERE user_id = ?1 AND updated_at < ?2
-         ORDER BY updated_at DESC LIMIT 1 OFFSET ?3), '')
-    ORDER BY updated_at DESC, session_id"""
-
-_FOREVER = "9999"
+from bot.sessions.holders import FileHolders
+from bot.sessions.sql import SQLSessionManager
+from bot.storage import SQLiteDatabase
 
 
-class SQLiteSessionManager(SessionStore):
+class SQLiteSessionManager(SQLSessionManager):
     """Keeps sessions in a SQLite file, which is made when first used.
 
-    Several processes may use one file. `database` is for small stores that share it.
+    Several processes of one machine may use one file.
     """
+
+    database: SQLiteDatabase
 
     def __init__(self, path: Path | str) -> None:
         file = Path(path).resolve()
         beside = file.with_name(f"{file.name}-holders")
-        self.database = SQLiteDatabase(path, trace=beside)
-        self._holders = Holders(beside)
-        self._kept = KeptEvents()
-
-    async def initialize(self) -> None:
-        """Open the database now rather than when first used."""
-        await self.database.open()
-
-    async def close(self) -> None:
-        """Close the database and end the holders registered here."""
-        try:
-            await self.database.close()
-        finally:
-            self._holders.close()
-
-    # -- the four methods --------------------------------------------------------------------------
-
-    async def create(self, session_id: str, user_id: str | None = None) -> Session:
-        """Make and store an empty session."""
-        session = Session(session_id, user_id)
-        if not await self.database.write(inserting(session, session.state_json())):
-            raise SessionExistsError(session_id)
-        session.mark_saved(seq=0, version=1, state=session.state_json())
-        return session
-
-    async def get(self, session_id: str) -> Session | None:
-        """Return the session, or `None` only when there is none."""
-        check_session_id(session_id)
-        kept = self._kept.of(session_id)
-
-        session, made, events = await self._read(lambda c: load(c, session_id, kept))
-        if events:
-            self._kept.keep(session_id, made, events)
-        return session
-
-    async def save(self, session: Session, *, release: str | None = None) -> None:
-        """Store what is not stored yet; in the same commit give back `release`'s lease."""
-        state = session.state_json()
-        unsaved = session.unsaved
-        if not session.changed(state) and release is None:
-            return
-        version = session.version
-
-        def saved(new_version: int) -> None:
-            session.mark_saved(seq=seq, version=new_version, state=state)
-            self._kept.extend(session.session_id, stored_time(session.created_at), unsaved)
-
-        seq = session.last_seq
-        job = saving(session, state, unsaved, version, release)
-        await self.database.write(job, saved)
-
-    # -- the lease ---------------------------------------------------------------------------------
-
-    async def register(self) -> str:
-        """Return a new holder's id; it lives until `close` or the end of the process."""
-        return await self.database.write(lambda _: self._holders.register())
-
-    async def lease(self, session_id: str, holder: str) -> Lease:
-        """Take the session's lease for `holder` if it is free, its own, or a dead holder's.
-
-        For a session that is not there it is not taken, and the version is 0.
-        """
-
-        def job(connection: Connection) -> Lease:
-            row = connection.execute(
-                "SELECT version, holder FROM sessions WHERE session_id = ?", (session_id,)
-            ).fetchone()
-            if row is None:
-                return Lease(taken=False, version=0, holder="")
-            version, current = row
-            if current not in (None, holder) and self._holders.is_alive(current):
-                return Lease(taken=False, version=version, holder=current)
-            connection.execute(
-                "UPDATE sessions SET holder = ? WHERE session_id = ?", (holder, session_id)
-            )
-            cut_off = current not in (None, holder)
-            return Lease(taken=True, version=version, holder=holder, interrupted=cut_off)
-
-        return await self.database.write(job)
-
-    # -- reading -----------------------------------------------------------------------------------
-
-    async def list_sessions(
-        self, user_id: str, *, limit: int = 50, before: datetime | None = None
-    ) -> Sequence[SessionInfo]:
-        """Return a user's sessions, the latest updated first, one page before a time.
-
-        Sessions updated at the very time at which a page ends are all on it.
-        """
-        until = stored_time(before) if before else _FOREVER
-        rows = await self.database.fetch(_SELECT_PAGE, (user_id, until, limit - 1))
-        return [
-            SessionInfo(
-                session_id=session_id,
-                user_id=user,
-                created_at=datetime.fromisoformat(created_at),
-                updated_at=datetime.fromisoformat(updated_at),
-                last_seq=last_seq,
-            )
-            for session_id, user, created_at, updated_at, last_seq in rows
-        ]
-
-    async def open_sessions(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
-        """Return ids of sessions with open turns, in the order of ids, those after `after`."""
-        rows = await self.database.fetch(
-            "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"
-            " ORDER BY session_id LIMIT ?",
-            (after, limit),
-        )
-        return [session_id for (session_id,) in rows]
-
-    async def read_log(
-        self, session_id: str, *, after: int = 0, limit: int = 1000
-    ) -> Sequence[RecordedEvent]:
-        """Return one page of the whole log, what lies before the window included."""
-        check_session_id(session_id)
-        return await self._read(lambda c: events_after(c, session_id, after, limit))
-
-    async def find_approval(self, approval_id: str) -> ApprovalRecord | None:
-        """Return an approval by its id, in whatever session, in the window or not."""
-        keys = (f"request:{approval_id}", f"decision:{approval_id}")
-
-        def job(connection: Connection) -> ApprovalRecord | None:
-            rows = connection.execute(_SELECT_BY_KEY, keys).fetchall()
-            events = codec.from_json(body for _, body in rows)
-            return approval_record(rows[0][0], events) if rows else None
-
-        return await self._read(job)
-
-    async def delete(self, session_id: str) -> bool:
-        """Forget a session and its log; return whether there was one."""
-        self._kept.drop(session_id)
-        sql = "DELETE FROM sessions WHERE session_id = ?"
-        return await self.database.execute(sql, (session_id,)) == 1
-
-    # -- blobs -------------------------------------------------------------------------------------
-
-    async def put_blob(self, data: bytes) -> str:
-        """Store bytes once; return their SHA-256 in hexadecimal."""
-
-        def job(connection: Connection) -> str:
-            sha256 = hashlib.sha256(data).hexdigest()
-            connection.execute(
-                "INSERT INTO blobs (sha256, data) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                (sha256, data),
-            )
-            return sha256
-
-        return await self.database.write(job)
-
-    async def get_blob(self, sha256: str) -> bytes | None:
-        """Return stored bytes, or `None`."""
-        rows = await self.database.fetch("SELECT data FROM blobs WHERE sha256 = ?", (sha256,))
-        return rows[0][0] if rows else None
-
-    async def _read(self, job: Callable[[Connection], T]) -> T:
-        try:
-            return await self.database.read(job)
-        except ValueError as exc:
-            raise StorageError(f"{self.database.path}: a row is damaged: {exc}") from exc
+        super().__init__(SQLiteDatabase(path, trace=beside), FileHolders(beside))

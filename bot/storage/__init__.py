@@ -2,6 +2,7 @@
 
 from bot.storage.database import Database, Row
 from bot.storage.jobs import Connection
+from bot.storage.postgres import PostgresDatabase
 from bot.storage.sqlite import SQLiteDatabase
 
-__all__ = ["Connection", "Database", "Row", "SQLiteDatabase"]
+__all__ = ["Connection", "Database", "PostgresDatabase", "Row", "SQLiteDatabase"]

@@ -1,3 +1,5 @@
+from typing import Any
+
 import aiohttp
 import discord
 import pytest
@@ -23,7 +25,8 @@ class Response:
 
 
 def refusal(code: int, status: int = 403) -> discord.HTTPException:
-    return discord.HTTPException(Response(status), {"code": code, "message": "no"})
+    response: Any = Response(status)
+    return discord.HTTPException(response, {"code": code, "message": "no"})
 
 
 @pytest.mark.parametrize(

@@ -6,37 +6,49 @@ from pathlib import Path
 
 import pytest
 
-from bot.sessions import InMemorySessionManager, SessionManager, SessionStore, SQLiteSessionManager
+from bot.sessions import (
+    InMemorySessionManager,
+    PostgresSessionManager,
+    SessionManager,
+    SessionStore,
+    SQLiteSessionManager,
+)
 from tests.sessions.third_party import DictManager, ObjectManager
 
 
+def made(kind: str, request: pytest.FixtureRequest) -> SessionStore:
+    match kind:
+        case "sqlite":
+            return SQLiteSessionManager(request.getfixturevalue("tmp_path") / "sessions.db")
+        case "postgres":
+            return PostgresSessionManager(request.getfixturevalue("postgres").new_database())
+        case _:
+            return InMemorySessionManager()
+
+
 @asynccontextmanager
-async def opened(kind: str, directory: Path) -> AsyncIterator[SessionStore]:
-    store = (
-        InMemorySessionManager()
-        if kind == "memory"
-        else SQLiteSessionManager(directory / "sessions.db")
-    )
+async def opened(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[SessionStore]:
+    store = made(kind, request)
     try:
         yield store
     finally:
         await store.close()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SessionStore]:
-    async with opened(request.param, tmp_path) as store:
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[SessionStore]:
+    async with opened(request.param, request) as store:
         yield store
 
 
-@pytest.fixture(params=["memory", "sqlite", "dict", "object"])
-async def manager(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SessionManager]:
+@pytest.fixture(params=["memory", "sqlite", "postgres", "dict", "object"])
+async def manager(request: pytest.FixtureRequest) -> AsyncIterator[SessionManager]:
     if request.param == "dict":
         yield DictManager()
     elif request.param == "object":
         yield ObjectManager()
     else:
-        async with opened(request.param, tmp_path) as store:
+        async with opened(request.param, request) as store:
             yield store
 
 

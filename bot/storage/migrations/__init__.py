@@ -7,11 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bot.errors import StorageError
+from bot.storage.jobs import Connection
+
+_LOCK = 0x5061726C6579  # "Parley"
 
 
-def scripts() -> Sequence[Path]:
-    """Return the migrations in their order; the n-th brings a database to version n."""
-    return sorted(Path(__file__).parent.glob("*.sql"))
+def scripts(engine: str = "sqlite") -> Sequence[Path]:
+    """Return an engine's migrations in their order; the n-th brings a database to version n."""
+    return sorted((Path(__file__).parent / engine).glob("*.sql"))
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -32,6 +35,32 @@ def migrate(connection: sqlite3.Connection) -> None:
             for statement in _statements(script.read_text(encoding="utf-8")):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {len(todo)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def migrate_postgres(connection: Connection) -> None:
+    """Bring a PostgreSQL database to the newest version; safe when several processes do it.
+
+    Raises:
+        StorageError: if a newer version of Parley made it.
+    """
+    todo = scripts("postgres")
+    connection.execute("BEGIN")
+    try:
+        connection.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
+        connection.execute("CREATE TABLE IF NOT EXISTS schema (version INTEGER NOT NULL)")
+        row = connection.execute("SELECT version FROM schema").fetchone()
+        done = row[0] if row else 0
+        if done > len(todo):
+            raise StorageError(f"a newer Parley made this database: version {done}")
+        for script in todo[done:]:
+            connection.execute(script.read_text(encoding="utf-8"))
+        if done < len(todo):
+            connection.execute("DELETE FROM schema")
+            connection.execute("INSERT INTO schema (version) VALUES (?)", (len(todo),))
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

@@ -1,0 +1,103 @@
+"""A PostgreSQL database: one connection that writes, one that reads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from bot.storage.database import Database
+from bot.storage.jobs import Connection
+
+if TYPE_CHECKING:
+    from bot.storage.postgres_connection import PostgresLane
+
+T = TypeVar("T")
+
+Prepare = Callable[[Connection], None]
+
+
+class PostgresDatabase(Database):
+    """A database of a PostgreSQL server, 13 or newer; its tables are made when first used.
+
+    Whoever stands between must leave each connection its server process (PgBouncer: session
+    pooling): a lease lives as long as the connection that writes.
+
+    Args:
+        url: As libpq takes it, for example `postgresql://user:password@host/database`.
+        prepare: Called with each new connection that writes, in its thread.
+    """
+
+    def __init__(self, url: str, *, prepare: Prepare = lambda connection: None) -> None:
+        self.name = shown(url)
+        self._url = url
+        self._prepare = prepare
+        self._lanes: tuple[PostgresLane, PostgresLane] | None = None
+        self._opening: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+
+    async def write(
+        self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
+    ) -> T:
+        """Run a job that writes."""
+        writer, _ = self._lanes or await self._open()
+        return await writer.run(job, then)
+
+    async def read(self, job: Callable[[Connection], T]) -> T:
+        """Run a job that reads."""
+        _, reader = self._lanes or await self._open()
+        return await reader.run(job)
+
+    async def open(self) -> None:
+        """Open the database now."""
+        if self._lanes is None:
+            await self._open()
+
+    async def close(self) -> None:
+        """Close the database, after what was asked before."""
+        lanes, self._lanes = self._lanes, None
+        for lane in reversed(lanes or ()):
+            await lane.close()
+
+    @property
+    def transactions(self) -> int:
+        """How many transactions of writing were committed since it was opened."""
+        return self._lanes[0].jobs.transactions if self._lanes else 0
+
+    async def _open(self) -> tuple[PostgresLane, PostgresLane]:
+        async with self._lock():
+            if self._lanes is None:
+                self._lanes = await self._connect()
+            return self._lanes
+
+    async def _connect(self) -> tuple[PostgresLane, PostgresLane]:
+        made = await asyncio.to_thread(self._lane, True), await asyncio.to_thread(self._lane, False)
+        try:
+            for lane in made:
+                await lane.open()
+        except BaseException:
+            for lane in made:
+                with suppress(Exception):
+                    await lane.close()
+            raise
+        return made
+
+    def _lane(self, writes: bool) -> PostgresLane:
+        from bot.storage.postgres_connection import PostgresLane  # psycopg takes a while
+
+        prepare = self._prepare if writes else lambda connection: None
+        return PostgresLane(self._url, name=self.name, prepare=prepare, writes=writes)
+
+    def _lock(self) -> asyncio.Lock:
+        loop = asyncio.get_running_loop()
+        if self._opening is None or self._opening[0] is not loop:
+            self._opening = loop, asyncio.Lock()
+        return self._opening[1]
+
+
+def shown(url: str) -> str:
+    """Return an address without its password."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"postgresql://{host}{parts.path}"

@@ -1,0 +1,163 @@
+"""One PostgreSQL connection with its thread; lost, it is made again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import count
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors
+
+from bot.errors import StorageError
+from bot.failpoints import around
+from bot.storage.jobs import Connection, Cursor, Jobs
+from bot.storage.migrations import migrate_postgres
+from bot.storage.worker import Worker
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10
+LOCK_SECONDS = 10
+"""How long a lock of another process is waited for, before that is an error."""
+
+_IN_THE_WAY = (errors.DeadlockDetected, errors.SerializationFailure)
+
+
+class Statements:
+    """A connection as jobs are given it."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, values: Any = (), /) -> Cursor:
+        """Run one statement, its parameters written as `Database` says."""
+        return self._connection.execute(_numbered(sql), values or None)
+
+
+class PostgresLane:
+    """A way to one connection; opened once, then used from one event loop at a time."""
+
+    def __init__(
+        self, url: str, *, name: str, prepare: Callable[[Connection], None], writes: bool
+    ) -> None:
+        self.jobs = Jobs(lambda: self._worker.call(self._work))
+        self._url = url
+        self._name = name
+        self._prepare = prepare
+        self._writes = writes
+        self._worker = Worker(f"{'writer' if writes else 'reader'} of {name}")
+        self._raw: psycopg.Connection[Any] | None = None
+
+    async def open(self) -> None:
+        """Open the connection.
+
+        Raises:
+            StorageError: if that cannot be done.
+        """
+        try:
+            await self._worker.call(self._connected)
+        except psycopg.Error as exc:
+            raise self._told(exc) from exc
+
+    async def close(self) -> None:
+        """Close the connection, after what was asked before."""
+        await self._worker.call(self._close)
+        self._worker.end()
+
+    async def run(
+        self, function: Callable[[Connection], T], then: Callable[[T], None] | None = None
+    ) -> T:
+        """Run a job, as `Jobs.run` does.
+
+        Raises:
+            StorageError: for an error of PostgreSQL; others are raised as they are.
+        """
+        try:
+            return await self.jobs.run(function, then)
+        except psycopg.Error as exc:
+            raise self._told(exc) from exc
+
+    def _told(self, error: psycopg.Error) -> StorageError:
+        text = " ".join(str(error).split())
+        return StorageError(f"{self._name}: {text} ({error.sqlstate or type(error).__name__})")
+
+    # -- in the connection's thread ----------------------------------------------------------------
+
+    @property
+    def connection(self) -> Connection:
+        """What jobs are given."""
+        return Statements(self._connected())
+
+    def begin(self) -> None:
+        """Begin a transaction; a connection that was lost meanwhile is made again."""
+        try:
+            self._connected().execute(self._begin)
+        except psycopg.OperationalError:
+            if self._raw is not None and not self._raw.closed:
+                raise
+            self._connected().execute(self._begin)
+
+    @property
+    def _begin(self) -> str:
+        return "BEGIN" if self._writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+    def commit(self) -> None:
+        """Bring it to disk."""
+        if not self._writes:
+            self._connected().execute("COMMIT")
+            return
+        with around("commit"):
+            self._connected().execute("COMMIT")
+
+    def undo(self) -> None:
+        """Undo it, and raise nothing."""
+        if self._raw is not None and not self._raw.closed:
+            try:
+                self._raw.execute("ROLLBACK")
+            except psycopg.Error:
+                self._close()
+
+    def note(self, error: Exception) -> bool:
+        """Return whether others were in the way, and are not any more."""
+        return isinstance(error, _IN_THE_WAY)
+
+    def _work(self) -> None:
+        self.jobs.work(self)
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        if self._raw is None or self._raw.closed:
+            self._raw = self._connect()
+        return self._raw
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        connection = psycopg.connect(
+            self._url,
+            autocommit=True,  # transactions are begun and ended by hand
+            connect_timeout=CONNECT_SECONDS,
+            cursor_factory=psycopg.RawCursor,
+            application_name="parley",
+            options=f"-c lock_timeout={LOCK_SECONDS}s",
+        )
+        try:
+            if self._writes:
+                migrate_postgres(Statements(connection))
+            self._prepare(Statements(connection))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _close(self) -> None:
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            raw.close()
+
+
+@lru_cache(maxsize=1000)
+def _numbered(sql: str) -> bytes:
+    """Return a statement with its parameters as PostgreSQL names them."""
+    numbers = count(1)
+    return re.sub(r"\?(\d*)", lambda m: f"${m[1] or next(numbers)}", sql).encode()

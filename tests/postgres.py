@@ -1,0 +1,125 @@
+"""A PostgreSQL server for the tests: on loopback, without rights, gone with this process."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+USER = "postgres"
+SECONDS = 30.0
+_numbers = count(1)
+
+
+class Server:
+    """A running server."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    def url(self, database: str) -> str:
+        """Return the address of one of its databases."""
+        return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self) -> str:
+        """Make an empty database and return its address."""
+        name = f"test_{os.getpid()}_{next(_numbers)}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+        return self.url(name)
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """Run a server while the block lasts; without PostgreSQL, skip, but never where CI is set."""
+    binaries = _binaries()
+    if binaries is None:
+        if os.environ.get("CI"):  # noqa: TID251 - the test run's own setting, not the bot's
+            pytest.fail("PostgreSQL is not installed: apt-get install postgresql")
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
+    try:
+        _own(folder)
+        yield from _serving(binaries, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _serving(binaries: Path, folder: Path) -> Iterator[Server]:
+    data, port = folder / "data", _free_port()
+    make = [binaries / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "-N"]
+    _run(make, folder)
+    settings = {
+        "listen_addresses": "127.0.0.1",
+        "port": port,
+        "unix_socket_directories": folder,
+        "fsync": "off",
+        "max_connections": 200,
+    }
+    options = [each for name, value in settings.items() for each in ("-c", f"{name}={value}")]
+    process = subprocess.Popen(
+        [*_unprivileged(), binaries / "postgres", "-D", data, *options],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        server = Server(port)
+        _wait_for(server)
+        yield server
+    finally:
+        process.terminate()
+        process.wait(SECONDS)
+
+
+def _binaries() -> Path | None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    return found[-1].parent if found else None
+
+
+def _unprivileged() -> list[str]:
+    """Return what a command begins with: the server refuses to be root's, and ends with us."""
+    rights = ["--reuid", USER, "--regid", USER, "--clear-groups"] if os.geteuid() == 0 else []
+    return ["setpriv", "--pdeathsig", "TERM", *rights, "--"]
+
+
+def _own(folder: Path) -> None:
+    if os.geteuid() == 0:
+        user = pwd.getpwnam(USER)
+        os.chown(folder, user.pw_uid, user.pw_gid)
+
+
+def _run(command: list[object], folder: Path) -> None:
+    whole = [*_unprivileged(), *map(str, command)]
+    subprocess.run(whole, cwd=folder, check=True, capture_output=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _wait_for(server: Server) -> None:
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            psycopg.connect(server.url("postgres"), connect_timeout=2).close()
+        except psycopg.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
