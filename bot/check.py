@@ -14,7 +14,7 @@ import aiohttp
 
 from bot.agent.model import ModelAnswer, ModelRequest
 from bot.app import make_provider
-from bot.config import Settings, load_settings, unknown_names
+from bot.config import Settings, load_settings, unknown_names, variables_of
 from bot.errors import ConfigError, ModelError, StorageError
 from bot.mcp import Patience, Server, Servers, open_servers
 from bot.sessions import SQLiteSessionManager
@@ -50,7 +50,7 @@ async def check(env_file: Path | None = None) -> int:
         for problem in exc.problems:
             _print(Finding("settings", problem, ok=False))
         return 2
-    _print(Finding("settings", _read_from(env_file)))
+    _print(Finding("settings", _read_from(env_file, settings)))
     good = True
     async with aclosing(_findings(settings)) as findings:
         async for finding in findings:
@@ -178,8 +178,9 @@ def _server(servers: Servers, server: Server) -> Finding:
     return Finding("mcp", f"{name}: {named or 'no tools'}{rest}")
 
 
-def _read_from(env_file: Path | None) -> str:
-    unknown = unknown_names(env_file)
+def _read_from(env_file: Path | None, settings: Settings) -> str:
+    used = variables_of(settings.mcp_config)
+    unknown = [name for name in unknown_names(env_file) if name not in used]
     if not unknown:
         return "complete"
     return f"complete; the file also names {', '.join(unknown)}, which Parley does not know"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.config import HttpServer, McpServer, StdioServer, child_environment, load_settings
-from bot.config.servers import MCP_FILE, read_servers
+from bot.config.servers import MCP_FILE, read_servers, variables_of
 from bot.errors import ConfigError
 
 
@@ -174,6 +174,12 @@ def test_variables_that_are_not_set_are_named() -> None:
         None,
         ["the variable HOST is not set", "the variable KEY is not set"],
     )
+
+
+def test_the_variables_that_a_file_mentions_are_known(here: Path) -> None:
+    written({"it": {"command": "${A}", "args": ["${env:B} ${C:-c}", "$D"]}})
+    assert variables_of(MCP_FILE) == {"A", "B", "C"}
+    assert variables_of(here / "nowhere.json") == variables_of(None) == frozenset()
 
 
 def test_variables_come_from_the_env_file_too_and_reach_a_child_process() -> None:

@@ -97,6 +97,15 @@ def read_servers(
     return servers, problems
 
 
+def variables_of(path: Path | None) -> frozenset[str]:
+    """Return the names of the variables that a file mentions, if it can be read."""
+    try:
+        text = path.read_text(encoding="utf-8-sig") if path is not None else ""
+    except (OSError, UnicodeError):
+        text = ""
+    return frozenset(match[1] for match in VARIABLE.finditer(text))
+
+
 def _entries(path: Path) -> dict[str, Any]:
     """Return what the file says of each server.
 

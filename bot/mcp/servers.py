@@ -40,15 +40,15 @@ class Servers:
         self.servers = [Server(each, self.patience, self._changed) for each in settings]
         self._prefixes = prefixes([each.name for each in settings])
         self._offers: dict[str, Sequence[Offer]] = {}
-        self._made: tuple[frozenset[str], Mapping[str, Tool]] | None = None
+        self._changes = 0
+        self._made: tuple[frozenset[str], int, Mapping[str, Tool]] | None = None
 
     def tools(self, taken: Collection[str]) -> Mapping[str, Tool]:
         """Return the tools of all servers by name, in the order of their names."""
-        key = frozenset(taken)
-        made = self._made  # a thread may forget it meanwhile
-        if made is None or made[0] != key:
-            self._made = made = (key, self._all(key))
-        return made[1]
+        key = (frozenset(taken), self._changes)  # a thread may count another one meanwhile
+        if self._made is None or self._made[:2] != key:
+            self._made = (*key, self._all(key[0]))
+        return self._made[2]
 
     def tools_of(self, server: Server) -> Mapping[str, Tool]:
         """Return the tools of one server by name, where nothing else is taken."""
@@ -82,7 +82,7 @@ class Servers:
             else:
                 offers.append((server, offered.name, parameters, offered))
         self._offers[name] = offers
-        self._made = None
+        self._changes += 1
 
     def _tool(self, offer: Offer, taken: Collection[str] = ()) -> Tool:
         server, name, parameters, offered = offer
