@@ -320,7 +320,7 @@ async def test_a_call_that_was_closed_meanwhile_does_not_start(
     parts = Parts(
         model=Provider(model="m", api_key="key", base_url="http://127.0.0.1:9/v1"),
         manager=manager,
-        tools={"t": act},
+        own_tools={"t": act},
         system_prompt=str,
         approval_ttl=timedelta(hours=1),
         max_steps=5,
