@@ -13,11 +13,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from bot.agent import Agent, Tool
+from bot.agent import Agent, Tool, ToolSource
 from bot.agent.approvals import MayDecide
 from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
 from bot.errors import ConfigError
+from bot.mcp import open_servers
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
 from bot.storage.claim import claimed
@@ -83,6 +84,7 @@ def make_agent(
     provider: Provider,
     store: SQLiteSessionManager,
     tools: Sequence[Tool],
+    toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
 ) -> Agent:
     """Join a model, a store and tools; by default whoever is let in may decide."""
@@ -91,6 +93,7 @@ def make_agent(
         session_manager=store,
         system_prompt=f"{settings.prompt}\n\n{SPEAKERS}".strip(),
         tools=tools,
+        toolsets=toolsets,
         may_decide=may_decide,
         approval_ttl=timedelta(hours=settings.approval_hours),
         max_steps=settings.max_steps,
@@ -109,7 +112,11 @@ async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSes
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
         tools = chosen_tools(settings, TOOLS)
-        yield make_agent(settings, provider=provider, store=store, tools=tools), store
+        servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
+        yield (
+            make_agent(settings, provider=provider, store=store, tools=tools, toolsets=[servers]),
+            store,
+        )
 
 
 @asynccontextmanager
@@ -131,6 +138,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
         options = frontend_options(settings)
+        servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
 
         def agent_for(client: Any) -> Agent:
             known = {**TOOLS, **discord_tools(client)}
@@ -139,6 +147,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
                 provider=provider,
                 store=store,
                 tools=chosen_tools(settings, known),
+                toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
             )
 

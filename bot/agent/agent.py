@@ -23,7 +23,7 @@ from bot.agent.model import Model
 from bot.agent.parts import Parts
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
-from bot.agent.tools import Tool, as_tool
+from bot.agent.tools import Tool, ToolSource, as_tool
 from bot.errors import AccessDeniedError, DuplicateMessageError
 from bot.events import (
     ApprovalRequestedEvent,
@@ -52,6 +52,7 @@ class Agent:
         session_manager: Where sessions live; without one, in memory.
         system_prompt: A text, or a function that gives it.
         tools: Functions, plain or made by `@tool`.
+        toolsets: Where further tools come from, which may change while it runs.
         may_continue: Whether a user may continue a session; by default anyone the caller lets in.
         may_decide: Whether an actor may decide a request; by default anyone the caller lets in.
         approval_ttl: How long a request lives.
@@ -69,6 +70,7 @@ class Agent:
         session_manager: SessionManager | None = None,
         system_prompt: str | Callable[[], str] = "",
         tools: Sequence[Tool | Callable[..., Any]] = (),
+        toolsets: Sequence[ToolSource] = (),
         may_continue: MayContinue = lambda session, user_id: True,
         may_decide: MayDecide = lambda request, actor: True,
         approval_ttl: timedelta = timedelta(hours=24),
@@ -85,7 +87,8 @@ class Agent:
         self._parts = Parts(
             model=provider,
             manager=manager,
-            tools={tool.name: tool for tool in made},
+            own_tools={tool.name: tool for tool in made},
+            toolsets=toolsets,
             system_prompt=system_prompt if callable(system_prompt) else lambda: system_prompt,
             approval_ttl=approval_ttl,
             max_steps=max_steps,

@@ -66,6 +66,10 @@ def _tool(name: str) -> str:
     return name
 
 
+def _no_file(value: object) -> object:
+    return None if value == "none" else value
+
+
 def _upper(value: object) -> object:
     return value.upper() if isinstance(value, str) else value
 
@@ -110,6 +114,7 @@ Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
 ]
 Url = Annotated[str, AfterValidator(_http)]
+McpFile = Annotated[Path | None, BeforeValidator(_no_file)]
 TextFile = Annotated[Path, AfterValidator(_readable)]
 DatabaseFile = Annotated[Path, AfterValidator(_file)]
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)]

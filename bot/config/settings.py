@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, PrivateAttr, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.config.kinds import (
@@ -13,6 +14,7 @@ from bot.config.kinds import (
     DatabaseFile,
     Ids,
     LogLevel,
+    McpFile,
     ProviderName,
     Seconds,
     Secret,
@@ -20,6 +22,7 @@ from bot.config.kinds import (
     Tools,
     Url,
 )
+from bot.config.servers import MCP_FILE, McpServer
 
 NOBODY: frozenset[int] = frozenset()
 
@@ -87,6 +90,10 @@ class Settings(BaseSettings):
         "start_thread, pin_message, make_poll, create_event, time_out_member; your own as "
         "my_tools.py or package.module; or none.",
     )
+    mcp_config: McpFile = Field(
+        MCP_FILE,
+        description="A file that names MCP servers, whose tools it may use too; or none.",
+    )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."
     )
@@ -145,6 +152,13 @@ class Settings(BaseSettings):
         "https://discord.com/api/v10",
         description="Where Discord is; another address for a sandbox or a REST proxy.",
     )
+
+    _mcp_servers: Sequence[McpServer] = PrivateAttr(())
+
+    @property
+    def mcp_servers(self) -> Sequence[McpServer]:
+        """The servers that the file names, once `load_settings` has read it."""
+        return self._mcp_servers
 
     @property
     def service(self) -> str:

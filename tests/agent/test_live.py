@@ -322,7 +322,7 @@ async def test_a_call_that_was_closed_meanwhile_does_not_start(
     parts = Parts(
         model=provider,
         manager=manager,
-        tools={"t": act},
+        own_tools={"t": act},
         system_prompt=str,
         approval_ttl=timedelta(hours=1),
         max_steps=5,
