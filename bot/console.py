@@ -185,6 +185,9 @@ def _told(event: Event) -> str:
             return f"\n{calls}" if event.text else calls
         case ToolResultEvent() if event.status is not ToolStatus.OK:
             return f"[{event.status.value}] {printable(event.output)}\n"
+        case ToolResultEvent() if event.attachments:
+            names = ", ".join(each.name for each in event.attachments)
+            return f"(made: {printable(names)}; it is kept, but not shown here)\n"
         case RateLimitEvent():
             wait = f" in {event.retry_after:.0f} s" if event.retry_after >= 1 else ""
             return f"(the model service does not answer; I ask it again{wait})\n"

@@ -6,6 +6,7 @@ ParleyError
 │   ├── SessionExistsError       `create` met a session of that id
 │   ├── SessionConflictError     another writer stored events first; read again
 │   ├── DuplicateMessageError    a message with this `source_id` is stored already
+│   ├── NotLatestError           only the latest turn, once it has ended, can be asked about again
 │   ├── StateError               a value of `state` is not JSON
 │   └── AccessDeniedError        this user may not continue this session
 ├── ApprovalError                whoever decides
@@ -16,6 +17,7 @@ ParleyError
 ├── ModelError                   the model service
 │   ├── ModelUnavailableError    try again later
 │   ├── ModelRefusedError        key, model name or request refused: the operator
+│   │   └── RequestRefusedError  this request, as it stands: what is in it
 │   ├── ContentRefusedError      the service refused what was said
 │   └── ContextTooLongError      the conversation is longer than the model reads
 ├── ToolError                    the model: told as the tool's result
@@ -69,6 +71,14 @@ class DuplicateMessageError(SessionError):
     def __init__(self, source_id: str) -> None:
         super().__init__(f"message {source_id!r} is stored already")
         self.source_id = source_id
+
+
+class NotLatestError(SessionError):
+    """Something was said since that turn, or (`busy`) a turn has no end yet."""
+
+    def __init__(self, *, busy: bool) -> None:
+        super().__init__("a turn has no end yet" if busy else "that is not the latest turn")
+        self.busy = busy
 
 
 class StateError(SessionError, ValueError):
@@ -132,6 +142,10 @@ class ModelRefusedError(ModelError):
     """The service refuses the key, the model's name or the request: the operator can act."""
 
     code = "model_refused"
+
+
+class RequestRefusedError(ModelRefusedError):
+    """The service refuses this request as it stands; others may be fine."""
 
 
 class ContentRefusedError(ModelError):

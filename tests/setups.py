@@ -13,6 +13,11 @@ PATIENCE = 60.0
 """Seconds that a process has to be in Discord: on a busy machine it takes long to start."""
 
 
+def labels(message: Message) -> list[str]:
+    """Return what the buttons of a message say."""
+    return [str(button.get("label")) for button in message.buttons]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setup:
     """What a bot that runs as a process finds around it.
@@ -36,7 +41,7 @@ class Setup:
             return [each for each in messages if each.author is self.bot and text in each.content]
 
         message = found(await self.desk.until(lambda each: bool(found(each)), 10.0))[0]
-        return await message.until(lambda each: not each.buttons, 10.0)
+        return await message.until(lambda each: "Stop" not in labels(each), 10.0)
 
 
 @asynccontextmanager

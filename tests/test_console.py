@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import Agent, InMemorySessionManager, Provider, tool
+from bot import Agent, File, InMemorySessionManager, Provider, ToolOutput, tool
 from bot.console import Console, Lines
 from bot.providers import RetryPolicy
 from bot.sandbox.model import ScriptedModel, serve_model
@@ -53,12 +53,16 @@ async def terminal(capsys: pytest.CaptureFixture[str]) -> AsyncIterator[Terminal
     def read(path: str) -> str:
         raise ValueError(path)
 
+    @tool
+    def draw() -> ToolOutput:
+        return ToolOutput("drawn", [File("cat.png", b"meow")])
+
     model, sessions = ScriptedModel(), InMemorySessionManager()
     async with serve_model(model) as service:
         provider = Provider(
             base_url=service.base_url, model="scripted", retry=RetryPolicy(max_attempts=1)
         )
-        agent = Agent(provider=provider, session_manager=sessions, tools=[delete, read])
+        agent = Agent(provider=provider, session_manager=sessions, tools=[delete, read, draw])
         yield Terminal(model, agent, sessions, deleted, capsys)
         await agent.close()
 
@@ -131,8 +135,14 @@ async def test_help_tells_the_keys(terminal: Terminal) -> None:
 async def test_a_failure_is_one_sentence_with_a_reference(terminal: Terminal) -> None:
     terminal.model.fails(503)
     shown = await terminal.types("hello")
-    assert shown.startswith("The model service is not answering right now.")
+    assert shown.startswith("The model service is busy or cannot be reached.")
     assert "(reference " in shown
+
+
+async def test_a_file_that_a_tool_made_is_named(terminal: Terminal) -> None:
+    terminal.model.says(calls=[("draw", {})]).then("There.")
+    shown = await terminal.types("draw a cat")
+    assert "(made: cat.png; it is kept, but not shown here)\n" in shown
 
 
 async def test_a_failed_tool_is_shown(terminal: Terminal) -> None:

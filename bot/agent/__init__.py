@@ -5,6 +5,7 @@ from bot.agent.approvals import Actor
 from bot.agent.approvers import Approvers
 from bot.agent.context import ExecutionContext
 from bot.agent.inputs import UserMessage
+from bot.agent.outputs import File, ToolOutput
 from bot.agent.run import AgentResult, AgentRun
 from bot.agent.tools import Tool, ToolSource, tool
 
@@ -15,7 +16,9 @@ __all__ = [
     "AgentRun",
     "Approvers",
     "ExecutionContext",
+    "File",
     "Tool",
+    "ToolOutput",
     "ToolSource",
     "UserMessage",
     "tool",

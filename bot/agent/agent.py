@@ -8,7 +8,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from bot.agent.again import asked_again
 from bot.agent.approvals import Actor, MayDecide, Verdict
+from bot.agent.attachments import Attachments
 from bot.agent.closing import end_turn
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
@@ -23,6 +25,8 @@ from bot.agent.tools import Tool, ToolSource, as_tool
 from bot.errors import AccessDeniedError, DuplicateMessageError
 from bot.events import (
     ApprovalRequestedEvent,
+    Ask,
+    Author,
     Decision,
     Event,
     RecordedEvent,
@@ -38,8 +42,8 @@ from bot.sessions import InMemorySessionManager, Session, SessionManager
 class Agent:
     """Answers messages in sessions, with a model and tools, and asks before it acts.
 
-    `run`, `approve`, `deny`, `withdraw` and `resume` return an `AgentRun`: nothing happens until it
-    is awaited or iterated over.
+    `run`, `again`, `approve`, `deny`, `withdraw` and `resume` return an `AgentRun`: nothing happens
+    until it is awaited or iterated over.
 
     Args:
         provider: The model service.
@@ -52,6 +56,7 @@ class Agent:
         approval_ttl: How long a request lives.
         max_steps: Model calls of one turn at the most.
         max_model_calls: Model calls at the same time at the most, over all sessions.
+        sees_images: Whether the model reads images; one that does not is only told their names.
     """
 
     def __init__(
@@ -67,6 +72,7 @@ class Agent:
         approval_ttl: timedelta = timedelta(hours=24),
         max_steps: int = 25,
         max_model_calls: int = 1000,
+        sees_images: bool = True,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -81,6 +87,7 @@ class Agent:
             approval_ttl=approval_ttl,
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
+            attachments=Attachments(manager, sees_images=sees_images),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
@@ -113,8 +120,29 @@ class Agent:
                 raise ValueError("the context is another session's")
             outcome.context = context
             name = new_id("session") if session_id is None else session_id
-            events = self._runner.message(outcome, user_input, name, user_id)
+            messages = user_events(user_input, user_id)
+            events = self._runner.message(outcome, messages, name, user_id)
             return told_failures(outcome, name, events)
+
+        return AgentRun(start)
+
+    def again(
+        self, session_id: str, turn_id: str, *, by: Author | str, ask: Ask = Ask.RETRY
+    ) -> AgentRun:
+        """Ask for another answer of the latest turn, or for the rest of one: a turn of its own.
+
+        However often, and by how many at once, it is asked about a turn: it counts once.
+
+        Raises (when awaited or iterated over):
+            AccessDeniedError: if there is no such session for this user.
+            NotLatestError: if that is not the latest turn, or one has no end yet.
+        """
+        author = by if isinstance(by, Author) else Author(user_id=by)
+        message = asked_again(turn_id, ask, author)
+
+        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
+            events = self._runner.again(outcome, message, session_id, author.user_id)
+            return told_failures(outcome, session_id, events)
 
         return AgentRun(start)
 

@@ -10,6 +10,7 @@ from functools import partial
 
 from bot.agent.arguments import arguments_hash
 from bot.agent.calls import call_states
+from bot.agent.checks import Refusals, refusals_to_ask
 from bot.agent.closing import Shown, answers, settle
 from bot.agent.history import history
 from bot.agent.live import LiveSession
@@ -42,6 +43,8 @@ from bot.sessions import Session
 
 LONG = 500
 """Events from which on a history is built away from the event loop."""
+REASONING_KEPT = 2_000
+"""Characters of a model's reasoning that the log keeps of each answer."""
 MAX_FAILURES = 3
 """How often the very same call may fail in one turn."""
 
@@ -81,9 +84,9 @@ async def _stream(
         turn_id=turn_id,
     )
     is_long = len(live.session.events) > LONG
+    told = await asyncio.to_thread(build) if is_long else build()
     request = ModelRequest(
-        messages=await asyncio.to_thread(build) if is_long else build(),
-        tools=await parts.definitions(),
+        messages=await parts.attachments.resolved(told), tools=await parts.definitions()
     )
     if parts.slots.locked():
         yield RateLimitEvent(turn_id=turn_id, retry_after=0.0)
@@ -125,6 +128,7 @@ async def _record_answer(
     text = answer.text if answer.text.strip() else ""
     if not text and not answer.tool_calls:
         raise TurnFailedError("the model's answer is empty", code="empty_answer")
+    refusals = await refusals_to_ask(parts, live, turn_id, answer.tool_calls)
     message = AssistantMessageEvent(
         turn_id=turn_id,
         text=text,
@@ -132,20 +136,21 @@ async def _record_answer(
         usage=answer.usage,
         model=parts.model.model,
         finish_reason=answer.finish_reason,
+        reasoning=answer.reasoning[:REASONING_KEPT],
         extra=answer.extra,
     )
 
     def decide(session: Session) -> Sequence[RecordedEvent]:
         if not session.is_open(turn_id):
             return ()
-        told = (tell(parts, session, turn_id, call) for call in answer.tool_calls)
+        told = (tell(parts, session, turn_id, call, refusals) for call in answer.tool_calls)
         return [message, *(event for event in told if event is not None)]
 
     await live.record(decide)
 
 
 def tell(
-    parts: Parts, session: Session, turn_id: str, call: ToolCall
+    parts: Parts, session: Session, turn_id: str, call: ToolCall, refusals: Refusals
 ) -> ApprovalRequestedEvent | ToolResultEvent | None:
     """Return what is recorded together with a call: a request, a refusal; nothing if it is free."""
     tool = parts.tools.get(call.tool)
@@ -157,8 +162,12 @@ def tell(
     except ToolError as exc:
         return failed(turn_id, call, str(exc))
     earlier = _earlier(session, turn_id, call, arguments_hash(tool.name, arguments))
-    if earlier is not None or not tool.is_gated(arguments):
+    if earlier is not None:
         return earlier
+    if call.call_id in refusals:
+        return failed(turn_id, call, refusals[call.call_id])
+    if not tool.is_gated(arguments, session):
+        return None
     return request(parts, session, turn_id, call, tool)
 
 

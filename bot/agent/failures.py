@@ -6,22 +6,65 @@ import logging
 import secrets
 from dataclasses import dataclass
 
-from bot.errors import ModelError, ModelUnavailableError, StorageError, TurnFailedError
-from bot.events import ErrorEvent, TurnEndedEvent, TurnOutcome
+from bot.agent.history import IMAGES_REFUSED
+from bot.errors import ModelError, RequestRefusedError, StorageError, TurnFailedError
+from bot.events import Ask, ErrorEvent, TurnEndedEvent, TurnOutcome
 
 logger = logging.getLogger(__name__)
 
-_SENTENCES = {
-    "model_unavailable": "The model service is not answering right now. Please try again later.",
-    "model_refused": "The model service refused the request. The bot's operator has to look at it.",
-    "content_refused": "The model service refused to answer this.",
-    "context_too_long": "This conversation has become too long for the model. /reset starts anew.",
-    "empty_answer": "The model had nothing to say to this.",
-    "too_many_steps": "This took too many steps, so I stopped here.",
-    "gave_up": "I was interrupted several times while answering this, and gave up.",
-    "storage": "I cannot read or write my memory right now. I will answer once I can.",
-    "internal": "Something went wrong on my side while answering.",
+INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What people are told of a kind of failure, and what they may ask after it by a button."""
+
+    text: str
+    ask: Ask | None = None
+
+
+KINDS = {
+    "model_unavailable": Kind(
+        "The model service is busy or cannot be reached. Please try again in a while.", Ask.RETRY
+    ),
+    "model_refused": Kind(
+        "The model service refused its key, the model or the request. "
+        "Trying again will not help: whoever runs this bot has to look at it."
+    ),
+    IMAGES_REFUSED: Kind(
+        "The model service refused this, perhaps for an image, which I leave out now. "
+        "Please try again.",
+        Ask.RETRY,
+    ),
+    "content_refused": Kind(
+        "The model service's content filter refused this. Please ask in other words."
+    ),
+    "context_too_long": Kind(
+        "This conversation has become too long for the model. "
+        "Trying again will not help: /reset begins anew."
+    ),
+    "budget_used_up": Kind(
+        "The budget for answers is used up for now. Please try again later, or ask whoever runs "
+        "this bot."
+    ),
+    "empty_answer": Kind("The model had nothing to say to this. Please try again.", Ask.RETRY),
+    "too_many_steps": Kind(
+        "This took more steps than one message may, so I stopped here. I can go on from here.",
+        Ask.CONTINUE,
+    ),
+    "gave_up": Kind(
+        "I was interrupted several times while answering this, and gave up. Please try again.",
+        Ask.RETRY,
+    ),
+    "storage": Kind("I cannot read or write my memory right now. I will answer once I can."),
+    INTERNAL: Kind("Something went wrong on my side while answering. Please try again.", Ask.RETRY),
 }
+"""What the codes of failed turns mean; a code that is not here counts as internal."""
+
+
+def kind_of(code: str) -> Kind:
+    """Return what a code of a failed turn means."""
+    return KINDS.get(code, KINDS[INTERNAL])
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +73,11 @@ class Failure:
 
     code: str
     reference: str
-    recoverable: bool = False
 
     @property
     def text(self) -> str:
         """One sentence for people."""
-        return _SENTENCES.get(self.code, _SENTENCES["internal"])
+        return kind_of(self.code).text
 
     def ended(self, turn_id: str) -> TurnEndedEvent:
         """Return what the log keeps of it."""
@@ -53,20 +95,24 @@ class Failure:
             turn_id=turn_id,
             message=self.text,
             code=self.code,
-            recoverable=self.recoverable,
+            recoverable=kind_of(self.code).ask is not None,
             reference=self.reference,
         )
 
 
-def failure_of(error: Exception, *, session_id: str) -> Failure:
-    """Return what to tell of an error, and log it under the same reference."""
-    code = _code(error)
+def failure_of(error: Exception, *, session_id: str, with_images: bool = False) -> Failure:
+    """Return what to tell of an error, and log it under the same reference.
+
+    A request refused in a turn `with_images` is put down to them: they stay out of later ones.
+    """
+    images_refused = with_images and isinstance(error, RequestRefusedError)
+    code = IMAGES_REFUSED if images_refused else _code(error)
     what = f"turn failed in {session_id} ({code})"
-    reference = logged(what, error, unexpected=code == "internal")
-    return Failure(code, reference, isinstance(error, ModelUnavailableError))
+    reference = logged(what, error, unexpected=code == INTERNAL)
+    return Failure(code, reference)
 
 
-def logged(what: str, error: Exception, *, unexpected: bool = True) -> str:
+def logged(what: str, error: BaseException, *, unexpected: bool = True) -> str:
     """Log that something failed, with its stack if nobody expected it; return its reference."""
     reference = secrets.token_hex(4)
     logger.error("%s [%s]: %s", what, reference, error, exc_info=error if unexpected else None)
@@ -80,4 +126,4 @@ def _code(error: Exception) -> str:
         case StorageError():
             return "storage"
         case _:
-            return "internal"
+            return INTERNAL

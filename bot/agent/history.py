@@ -7,8 +7,11 @@ byte, however the events of several turns lie between each other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
+from bot.agent.said import content, is_image
+from bot.agent.untrusted import inert
 from bot.events import (
     AssistantMessageEvent,
     Attachment,
@@ -25,8 +28,8 @@ from bot.events import (
 Message = dict[str, Any]
 
 CONTENT_REFUSED = "content_refused"
-SPEAKER = "[from "
-"""Begins the line that tells who speaks, where several people do; escaped in what they wrote."""
+IMAGES_REFUSED = "images_refused"
+TOO_LONG = "context_too_long"
 NO_RESULT = "The outcome of this call is unknown."
 
 
@@ -40,7 +43,8 @@ def history(
     """Return the messages for a call of the model in turn `turn_id` (`None`: after all turns).
 
     Every call has exactly one result and no result lacks its call, whatever the log. Opaque data
-    of a service goes back to the `model` that gave it only.
+    of a service goes back to the `model` that gave it only. Files are parts that name a blob, for
+    `Attachments` to put in what it holds.
     """
     messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
     messages += _summary(events)
@@ -99,11 +103,17 @@ def _is_left_out(turn: Sequence[RecordedEvent]) -> bool:
     return any(e.code == CONTENT_REFUSED or e.outcome is TurnOutcome.SKIPPED for e in ends)
 
 
+def _shows(turn: Sequence[RecordedEvent], file: Attachment) -> bool:
+    """Whether a file is shown: not one for which the service refused its turn."""
+    codes = {event.code for event in turn if isinstance(event, TurnEndedEvent)}
+    return TOO_LONG not in codes and not (IMAGES_REFUSED in codes and is_image(file))
+
+
 def _turn_messages(turn: Sequence[RecordedEvent], names: CallNames) -> Iterator[Message]:
     results = {e.call_id: e for e in turn if isinstance(e, ToolResultEvent)}
     for event in turn:
         if isinstance(event, UserMessageEvent):
-            yield {"role": "user", "content": _said(event)}
+            yield {"role": "user", "content": content(event, partial(_shows, turn))}
     for event in turn:
         if isinstance(event, AssistantMessageEvent):
             same = event.model == names.model
@@ -112,20 +122,7 @@ def _turn_messages(turn: Sequence[RecordedEvent], names: CallNames) -> Iterator[
             for call, name in zip(event.tool_calls, ids, strict=True):
                 result = results.get(call.call_id)
                 output = result.output if result else NO_RESULT
-                yield {"role": "tool", "tool_call_id": name, "content": output}
-
-
-def _said(event: UserMessageEvent) -> str:
-    lines = [event.text]
-    if event.author and event.author.name:
-        speaker = f"{SPEAKER}{event.author.name} ({event.author.user_id})]"
-        lines = [speaker, event.text.replace(SPEAKER, f"\\{SPEAKER}")]
-    lines += [_named(attachment) for attachment in event.attachments]
-    return "\n".join(line for line in lines if line)
-
-
-def _named(attachment: Attachment) -> str:
-    return f"[attached: {attachment.name} ({attachment.media_type})]"
+                yield {"role": "tool", "tool_call_id": name, "content": inert(output)}
 
 
 def _answer(event: AssistantMessageEvent, ids: Sequence[str], *, same_model: bool) -> Message:

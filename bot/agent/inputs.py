@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.events import Attachment, Author, UserMessageEvent, new_id
+from bot.events import Attachment, Author, Quote, UserMessageEvent, new_id
 
 MAX_TEXT = 1_000_000
 """Characters of one message."""
@@ -16,16 +16,25 @@ class UserMessage:
     """One message, with where it came from.
 
     Attributes:
-        text: May be empty when there are attachments.
+        text: May be empty when there is something else.
         author: Who wrote it; with a name, the model is told who speaks.
         attachments: Files whose bytes are blobs of the store.
         source_id: Names the message where it came from; a second run of it is a duplicate.
+        quotes: What came with it that its author did not write.
+        notes: Sentences on what of it could not be read.
     """
 
     text: str
     author: Author | None = None
     attachments: tuple[Attachment, ...] = ()
     source_id: str | None = None
+    quotes: tuple[Quote, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing at all."""
+        return not (self.text.strip() or self.attachments or self.quotes or self.notes)
 
 
 UserInput = str | UserMessage | Sequence[str | UserMessage]
@@ -60,9 +69,9 @@ def _message(said: object) -> UserMessage:
 
 
 def _event(message: UserMessage, turn_id: str, user_id: str | None) -> UserMessageEvent:
-    if not message.text.strip() and not message.attachments:
+    if message.is_empty:
         raise ValueError("a message has a text or an attachment")
-    if len(message.text) > MAX_TEXT:
+    if len(message.text) + sum(len(each.text) for each in message.quotes) > MAX_TEXT:
         raise ValueError(f"a message has at most {MAX_TEXT:,} characters")
     return UserMessageEvent(
         turn_id=turn_id,
@@ -70,4 +79,6 @@ def _event(message: UserMessage, turn_id: str, user_id: str | None) -> UserMessa
         author=message.author or (Author(user_id=user_id) if user_id else None),
         attachments=message.attachments,
         source_id=message.source_id,
+        quotes=message.quotes,
+        notes=message.notes,
     )

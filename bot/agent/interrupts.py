@@ -9,6 +9,12 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
+def was_cancelled(exc: BaseException) -> bool:
+    """Whether the task that caught this was cancelled, and what it awaited did not just give up."""
+    task = asyncio.current_task()
+    return isinstance(exc, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
 class Interrupted(Exception):
     """What was awaited was interrupted."""
 

@@ -12,6 +12,7 @@ from bot.agent.failures import Failure, failure_of
 from bot.agent.interrupts import Interrupted, Interrupts
 from bot.agent.live import LiveSession
 from bot.agent.parts import Parts
+from bot.agent.said import brings_images
 from bot.agent.steps import CallModel, Done, RunTools, Settle, Wait, next_step
 from bot.agent.working import Work, again, run_tools, run_works
 from bot.errors import StorageError, TurnFailedError
@@ -176,9 +177,16 @@ class Loop:
         if isinstance(error, StorageError):
             raise error
         self.error = error
-        failure = failure_of(error, session_id=self._live.session_id)
+        failure = failure_of(
+            error, session_id=self._live.session_id, with_images=self._shows_images()
+        )
         await self._end(failure.ended(self.turn_id))
         return failure
+
+    def _shows_images(self) -> bool:
+        return self._parts.attachments.sees_images and brings_images(
+            self._live.session.turn(self.turn_id)
+        )
 
     async def _end(self, end: TurnEndedEvent) -> None:
         shown = self._live.shown

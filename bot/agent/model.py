@@ -55,6 +55,7 @@ class ModelAnswer:
     usage: Usage | None = None
     model: str = ""
     finish_reason: str = ""
+    reasoning: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

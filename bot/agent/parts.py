@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from bot.agent.attachments import Attachments
 from bot.agent.context import ExecutionContext
 from bot.agent.model import Model
 from bot.agent.tools import Tool, ToolSource
@@ -27,6 +28,7 @@ class Parts:
     approval_ttl: timedelta
     max_steps: int
     slots: asyncio.Semaphore
+    attachments: Attachments
 
     @property
     def tools(self) -> Mapping[str, Tool]:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from bot.agent.again import check_latest
 from bot.agent.approvals import MayDecide, Verdict, decide, decided_error, find_request
 from bot.agent.calls import CallState
 from bot.agent.closing import end_turn
 from bot.agent.ending import done_event
 from bot.agent.failures import failure_of
-from bot.agent.inputs import UserInput, user_events
 from bot.agent.live import LiveSession, LiveSessions, MayContinue, OnRecorded
 from bot.agent.loop import Loop, stopped
 from bot.agent.parts import Parts
@@ -82,11 +82,14 @@ class Runner:
     # -- the three kinds ---------------------------------------------------------------------------
 
     async def message(
-        self, outcome: Outcome, user_input: UserInput, session_id: str, user_id: str | None
+        self,
+        outcome: Outcome,
+        messages: Sequence[UserMessageEvent],
+        session_id: str,
+        user_id: str | None,
     ) -> Events:
-        """Record a message, and answer it unless the session waits."""
+        """Record the messages of one turn, and answer it unless the session waits."""
         _refuse_own_tools(session_id)
-        messages = user_events(user_input, user_id)
         mine = messages[0].turn_id
         live = await self._opened(session_id, user_id)
         session = live.session
@@ -107,6 +110,16 @@ class Runner:
                     yield event
         self._go_on(live)
         yield done_event(live.session, mine, mine=True)
+
+    async def again(
+        self, outcome: Outcome, message: UserMessageEvent, session_id: str, user_id: str
+    ) -> Events:
+        """Record that somebody asks again about a turn of a session, and answer it."""
+        live = self.sessions[session_id]
+        await live.open()
+        async with aclosing(self.message(outcome, [message], session_id, user_id)) as events:
+            async for event in events:
+                yield event
 
     async def decision(self, outcome: Outcome, session_id: str, verdict: Verdict) -> Events:
         """Record a decision, and go on with the session."""
@@ -269,7 +282,15 @@ class Runner:
     def _unless_known(
         self, session: Session, messages: Sequence[UserMessageEvent]
     ) -> Sequence[UserMessageEvent]:
-        """Return the messages; a manager that has no index of them is helped out."""
+        """Return the messages; a manager that has no index of them is helped out.
+
+        Raises:
+            DuplicateMessageError: if one of them is known.
+            NotLatestError: if one asks again about a turn that is not the latest.
+        """
+        for message in messages:
+            if message.about:
+                check_latest(session, message.about)
         if not isinstance(self._parts.manager, SessionStore):
             known = {e.source_id for e in session.events if isinstance(e, UserMessageEvent)}
             for message in messages:

@@ -6,20 +6,31 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
-from dataclasses import InitVar, dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property, update_wrapper
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, cast, overload
 
 from bot.agent.approvers import Approvers
 from bot.agent.arguments import FunctionParameters, Parameters
 from bot.agent.context import ExecutionContext
+from bot.agent.outputs import ToolOutput
 from bot.agent.threads import in_daemon_thread
 from bot.errors import ToolError
+from bot.sessions import Session
 
 logger = logging.getLogger(__name__)
 
-Approval = bool | Callable[[Mapping[str, Any]], bool]
+Approval = (
+    bool
+    | Callable[[Mapping[str, Any]], bool]
+    | Callable[[Mapping[str, Any], Session], bool]  # it looks into the log, and at nothing else
+)
+
+Check = Callable[[Mapping[str, Any], ExecutionContext], Awaitable[None]]
+Sentence = Callable[[Mapping[str, Any]], str]
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 MAX_OUTPUT = 100_000
 """Characters of a result that the model is told; what is longer is cut, and the cut is told."""
@@ -33,11 +44,16 @@ class Tool:
         function: Sync (run in a thread) or async; called with validated arguments.
         name: What the model calls it.
         description: What the model is told it does; the docstring's text.
-        approval: Whether a human must say yes: always, never, or by the effective arguments.
+        approval: Whether a human must say yes: always, never, or by the effective arguments, and
+            by what has been said if the function takes the session as well.
         timeout: Seconds it may take.
         idempotent: Whether a call whose outcome is unknown may simply run again.
         approvers: Who may approve a call, where that is not left to the policy.
         accepts: What it takes; by default what the function's signature says.
+        check: Raises `ToolError` where whoever asks may not have this done; asked with the
+            effective arguments before a human is asked for a yes, and again before it starts.
+        sentence: Says plainly, from the effective arguments, what a call will do. What others
+            wrote is in it only where nothing in it can pass for markup.
     """
 
     function: Callable[..., Any]
@@ -48,7 +64,10 @@ class Tool:
     idempotent: bool = False
     approvers: Approvers | None = None
     accepts: InitVar[Parameters | None] = None
+    check: Check | None = None
+    sentence: Sentence | None = None
     parameters: Parameters = field(init=False)
+    _gate: Callable[[Mapping[str, Any], Session], bool] = field(init=False)
 
     def __post_init__(self, accepts: Parameters | None) -> None:
         if inspect.iscoroutinefunction(self.approval):
@@ -58,6 +77,7 @@ class Tool:
                 f"a tool's name is 1 to 64 letters, digits, - and _, not {self.name!r}"
             )
         self.parameters = accepts or FunctionParameters(self.function)
+        self._gate = _gate(self.approval)
         update_wrapper(self, self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -79,18 +99,16 @@ class Tool:
         """Whether the definition was made before."""
         return "definition" in self.__dict__
 
-    def is_gated(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether a call with these effective arguments needs a human's yes."""
-        if isinstance(self.approval, bool):
-            return self.approval
+    def is_gated(self, arguments: Mapping[str, Any], session: Session) -> bool:
+        """Return whether a call with these effective arguments needs a human's yes there."""
         try:
-            return bool(self.approval(arguments))
+            return bool(self._gate(arguments, session))
         except Exception:
             logger.exception("the approval predicate of tool %s failed; asking", self.name)
             return True
 
-    async def invoke(self, arguments: Mapping[str, Any], context: ExecutionContext) -> str:
-        """Run the function and return its result as text for the model.
+    async def invoke(self, arguments: Mapping[str, Any], context: ExecutionContext) -> ToolOutput:
+        """Run the function and return its result: a text for the model, and files.
 
         Raises:
             ToolError: when the result cannot be told.
@@ -103,6 +121,13 @@ class Tool:
             result = await in_daemon_thread(lambda: self._called(keywords), name=self.name)
             if inspect.isawaitable(result):  # of an async function behind a plain one
                 result = await result
+        if isinstance(result, ToolOutput):
+            text = await self._text(result.text or None)
+            return replace(result, text=text)
+        return ToolOutput(await self._text(result))
+
+    async def _text(self, result: Any) -> str:
+        """Return a result as the model is told it; what is no text is made one in a thread."""
         if isinstance(result, str):
             return shortened(result)
         return await in_daemon_thread(lambda: shortened(as_text(result)), name=self.name)
@@ -110,7 +135,8 @@ class Tool:
     def _called(self, keywords: Mapping[str, Any]) -> Any:
         """Return what the function returns, made into text here and not on the event loop."""
         result = self.function(**keywords)
-        return result if inspect.isawaitable(result) else as_text(result)
+        is_ready = inspect.isawaitable(result) or isinstance(result, ToolOutput)
+        return result if is_ready else as_text(result)
 
 
 class ToolSource(Protocol):
@@ -135,6 +161,8 @@ def tool(
     timeout: float = 60.0,
     idempotent: bool = False,
     approvers: Approvers | None = None,
+    check: Check | None = None,
+    sentence: Sentence | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -145,6 +173,8 @@ def tool(
     timeout: float = 60.0,
     idempotent: bool = False,
     approvers: Approvers | None = None,
+    check: Check | None = None,
+    sentence: Sentence | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a function a tool; usable bare or with settings.
 
@@ -161,6 +191,8 @@ def tool(
             timeout=timeout,
             idempotent=idempotent,
             approvers=approvers,
+            check=check,
+            sentence=sentence,
         )
 
     return made(function) if function is not None else made
@@ -204,6 +236,25 @@ def shortened(text: str) -> str:
     if len(text) <= MAX_OUTPUT:
         return text
     return f"{text[:MAX_OUTPUT]}\n[cut here: {len(text):,} characters in all]"
+
+
+def _gate(approval: Approval) -> Callable[[Mapping[str, Any], Session], bool]:
+    """Return the predicate of a tool, whichever of its forms it was given in."""
+    if isinstance(approval, bool):
+        return lambda arguments, session: approval
+    if _takes_two(approval):
+        return cast("Callable[[Mapping[str, Any], Session], bool]", approval)
+    of_arguments = cast("Callable[[Mapping[str, Any]], bool]", approval)
+    return lambda arguments, session: of_arguments(arguments)
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # some that are written in C do not tell
+        return False
+    wanted = [p for p in parameters if p.default is p.empty and p.kind in _POSITIONAL]
+    return len(wanted) > 1
 
 
 def _described(function: Callable[..., Any]) -> str:

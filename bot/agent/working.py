@@ -15,8 +15,11 @@ from typing import Any
 from bot.agent.answering import failed, request
 from bot.agent.approvals import approved_arguments, refusal
 from bot.agent.calls import CallState, call_states
+from bot.agent.checks import Refusals, refusals_to_start
 from bot.agent.closing import UNKNOWN_TEXT
+from bot.agent.interrupts import was_cancelled
 from bot.agent.live import LiveSession
+from bot.agent.outputs import ToolOutput, keep
 from bot.agent.parts import Parts
 from bot.agent.progress import Progress
 from bot.agent.tools import Tool
@@ -93,6 +96,7 @@ async def _start(
     parts: Parts, live: LiveSession, calls: Sequence[CallState], holder: str
 ) -> list[Work]:
     """Record the starts, and what keeps a call from starting after all; return the started."""
+    refusals = await refusals_to_start(parts, live, calls)
     begun: dict[str, Work] = {}
 
     def decide(session: Session) -> Sequence[RecordedEvent]:
@@ -103,7 +107,7 @@ async def _start(
             state = states.get(call_id)
             if state is None or not session.is_open(state.turn_id) or not state.may_start:
                 continue
-            ready = prepare(parts, session, state)
+            ready = prepare(parts, session, state, refusals)
             if isinstance(ready, Work):
                 begun[call_id] = ready
                 ready = ToolStartedEvent(turn_id=state.turn_id, call_id=call_id, holder=holder)
@@ -114,7 +118,9 @@ async def _start(
     return list(begun.values())
 
 
-def prepare(parts: Parts, session: Session, state: CallState) -> Work | RecordedEvent:
+def prepare(
+    parts: Parts, session: Session, state: CallState, refusals: Refusals
+) -> Work | RecordedEvent:
     """Return the work of a call that may start; else what is recorded instead.
 
     The gate is asked again: a call that became gated gets its request now.
@@ -132,7 +138,9 @@ def prepare(parts: Parts, session: Session, state: CallState) -> Work | Recorded
             arguments = tool.parameters.effective(approved)
             if arguments != approved:
                 return failed(turn_id, call, "The tool has changed since this was approved.")
-        elif tool.is_gated(arguments):
+        if call.call_id in refusals:
+            return failed(turn_id, call, refusals[call.call_id])
+        if state.decision is None and tool.is_gated(arguments, session):
             return request(parts, session, turn_id, call, tool)
     except ToolError as exc:
         return failed(turn_id, call, str(exc))
@@ -167,9 +175,23 @@ async def _run(parts: Parts, live: LiveSession, work: Work, progress: Progress) 
 async def _result(
     parts: Parts, session: Session, work: Work, progress: Progress
 ) -> ToolResultEvent:
+    """Run a call; its files are stored before anybody reads of them in the log."""
+    status, output = await _outcome(parts, session, work, progress)
+    text, attachments = await keep(output, parts.manager)
+    return ToolResultEvent(
+        turn_id=work.turn_id,
+        call_id=work.call.call_id,
+        status=status,
+        output=text,
+        attachments=attachments,
+    )
+
+
+async def _outcome(
+    parts: Parts, session: Session, work: Work, progress: Progress
+) -> tuple[ToolStatus, ToolOutput]:
     tell = partial(progress.tell, work.turn_id, work.call.call_id, work.tool.name)
     context = parts.context(session, work.turn_id, work.call.call_id, tell)
-    status = ToolStatus.OK
     limit = asyncio.timeout(work.tool.timeout)
     try:
         async with limit:
@@ -178,28 +200,19 @@ async def _result(
         if work.tool.parameters.context_names:
             session.mend_state()
     except ToolOutcomeUnknownError as exc:
-        status, output = ToolStatus.UNKNOWN, f"{exc} {UNKNOWN_TEXT}"
+        return ToolStatus.UNKNOWN, ToolOutput(f"{exc} {UNKNOWN_TEXT}")
     except (ToolError, StateError) as exc:
-        status, output = ToolStatus.ERROR, str(exc)
+        return ToolStatus.ERROR, ToolOutput(str(exc))
     except TimeoutError as exc:
         if limit.expired():
-            status = ToolStatus.UNKNOWN
-            output = f"It took longer than {work.tool.timeout:g} s. {UNKNOWN_TEXT}"
-        else:
-            status, output = ToolStatus.ERROR, _told(work, exc)
+            text = f"It took longer than {work.tool.timeout:g} s. {UNKNOWN_TEXT}"
+            return ToolStatus.UNKNOWN, ToolOutput(text)
+        return ToolStatus.ERROR, ToolOutput(_told(work, exc))
     except BaseException as exc:
-        if _is_ours(exc):
+        if was_cancelled(exc):
             raise
-        status, output = ToolStatus.ERROR, _told(work, exc)
-    return ToolResultEvent(
-        turn_id=work.turn_id, call_id=work.call.call_id, status=status, output=output
-    )
-
-
-def _is_ours(exc: BaseException) -> bool:
-    """Whether the call was stopped from outside, and it is not the tool that gave up."""
-    task = asyncio.current_task()
-    return isinstance(exc, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+        return ToolStatus.ERROR, ToolOutput(_told(work, exc))
+    return ToolStatus.OK, output
 
 
 def _told(work: Work, exc: BaseException) -> str:

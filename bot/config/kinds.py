@@ -20,7 +20,20 @@ ProviderName = Literal[
     "azure",
     "litellm",
 ]
-ToolName = Literal["current_time", "roll_dice", "announce"]
+ToolName = Literal[
+    "current_time",
+    "roll_dice",
+    "fetch_page",
+    "read_messages",
+    "search_messages",
+    "announce",
+    "post_message",
+    "start_thread",
+    "pin_message",
+    "make_poll",
+    "create_event",
+    "time_out_member",
+]
 SHIPPED = frozenset(get_args(ToolName))
 
 

@@ -57,6 +57,9 @@ class Settings(BaseSettings):
         description="openai, openai_compatible, openrouter, ollama, gemini, anthropic, azure, "
         "litellm; auto: openai, or openai_compatible where OPENAI_BASE_URL is set.",
     )
+    model_sees_images: bool = Field(
+        True, description="Whether the model reads images; false: it is told their names only."
+    )
     model_idle_seconds: Seconds = Field(
         300, description="How long the service may send nothing before a call has failed."
     )
@@ -73,8 +76,11 @@ class Settings(BaseSettings):
     )
     tools: Tools = Field(
         ("current_time", "roll_dice"),
-        description="The tools it may use: current_time, roll_dice, announce (posts in another "
-        "channel, after an approval); your own as my_tools.py or package.module; or none.",
+        description="The tools it may use: current_time, roll_dice, fetch_page (reads web pages; "
+        "asks unless a person wrote the address); in Discord, within what both it and who asks may "
+        "do, read_messages, search_messages and, after an approval, announce, post_message, "
+        "start_thread, pin_message, make_poll, create_event, time_out_member; your own as "
+        "my_tools.py or package.module; or none.",
     )
     mcp_config: McpFile = Field(
         MCP_FILE,
@@ -115,6 +121,14 @@ class Settings(BaseSettings):
     )
     turns_per_minute: Count = Field(
         10, description="How many messages of one person are answered in a minute."
+    )
+    answer_buttons: bool = Field(
+        True, description="Whether answers have buttons: try again, continue; true or false."
+    )
+    show_reasoning: bool = Field(
+        False,
+        description="Whether what a model tells of its reasoning is shown, folded, below its "
+        "answer; true or false.",
     )
     catch_up_minutes: Annotated[float, Field(ge=0, le=60 * 24 * 7)] = Field(
         60,

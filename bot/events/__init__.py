@@ -7,10 +7,12 @@ Events are frozen, so that they can be kept and shared. Times are aware and in U
 """
 
 from bot.events.base import (
+    Ask,
     Attachment,
     Author,
     Decision,
     Event,
+    Quote,
     RunStatus,
     ToolCall,
     ToolStatus,
@@ -45,6 +47,7 @@ from bot.events.recorded import (
 __all__ = [
     "ApprovalDecidedEvent",
     "ApprovalRequestedEvent",
+    "Ask",
     "AssistantMessageEvent",
     "Attachment",
     "Author",
@@ -53,6 +56,7 @@ __all__ = [
     "DoneEvent",
     "ErrorEvent",
     "Event",
+    "Quote",
     "RateLimitEvent",
     "ReasoningChunkEvent",
     "RecordedEvent",

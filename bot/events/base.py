@@ -60,6 +60,13 @@ class TurnOutcome(StrEnum):
     SKIPPED = "skipped"
 
 
+class Ask(StrEnum):
+    """What somebody asks for with a button, about the latest turn."""
+
+    RETRY = "retry"  # another answer
+    CONTINUE = "continue"  # the rest of an answer that was cut
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
     """Who wrote a message. `name` is for the model's eyes and may be empty."""
@@ -70,11 +77,24 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file that came with a message; its bytes are a blob of the store."""
+    """A file that came with a message, or from a tool; its bytes are a blob of the store."""
 
     sha256: str
     media_type: str
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Something that came with a message and that its author did not write.
+
+    Attributes:
+        what: Says what it is, on one line, for example ``forwarded message``.
+        text: What it says.
+    """
+
+    what: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

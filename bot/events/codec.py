@@ -15,9 +15,11 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from bot.events.base import (
+    Ask,
     Attachment,
     Author,
     Decision,
+    Quote,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -194,16 +196,24 @@ _MAPPING = _Codec(dict, dict)
 
 
 _CALLS = _many(_Form(ToolCall, extra=_MAPPING))
+_FILES = _many(_Form(Attachment))
+_SAID = {
+    "author": _Form(Author),
+    "attachments": _FILES,
+    "quotes": _many(_Form(Quote)),
+    "asks": _enum(Ask),
+    "notes": _Codec(list, tuple),
+}
 
 _FORMS: Mapping[str, _Form[RecordedEvent]] = {
     cls.kind: _Form(cls, at=_TIME, **codecs)
     for cls, codecs in (
-        (UserMessageEvent, {"author": _Form(Author), "attachments": _many(_Form(Attachment))}),
+        (UserMessageEvent, _SAID),
         (AssistantMessageEvent, {"tool_calls": _CALLS, "usage": _Form(Usage), "extra": _MAPPING}),
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),
         (ToolStartedEvent, {}),
-        (ToolResultEvent, {"status": _enum(ToolStatus)}),
+        (ToolResultEvent, {"status": _enum(ToolStatus), "attachments": _FILES}),
         (TurnEndedEvent, {"outcome": _enum(TurnOutcome)}),
         (TurnResumedEvent, {}),
         (CompactionDoneEvent, {}),

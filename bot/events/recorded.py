@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from bot.events.base import (
+    Ask,
     Attachment,
     Author,
     Decision,
     Event,
+    Quote,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -45,7 +47,9 @@ class RecordedEvent(Event):
 class UserMessageEvent(RecordedEvent):
     """Somebody wrote; starts a turn unless `turn_id` says it belongs to one.
 
-    `source_id` names the message where it came from, for example ``discord-1234``.
+    `source_id` names the message where it came from, for example ``discord-1234``. `notes` are
+    sentences on what of it could not be read, for its author and for the model. One without a
+    `source_id` may be a button's: what it `asks`, and `about` which turn.
     """
 
     kind: ClassVar[str] = "user_message"
@@ -53,18 +57,25 @@ class UserMessageEvent(RecordedEvent):
     author: Author | None = None
     attachments: tuple[Attachment, ...] = ()
     source_id: str | None = None
+    quotes: tuple[Quote, ...] = ()
+    notes: tuple[str, ...] = ()
+    asks: Ask | None = None
+    about: str = ""
 
     @property
     def natural_key(self) -> str | None:
-        """One copy of a message in a store."""
-        return f"source:{self.source_id}" if self.source_id else None
+        """One copy of a message in a store, and one that asks again about a turn."""
+        if self.source_id:
+            return f"source:{self.source_id}"
+        return f"again:{self.about}" if self.about else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantMessageEvent(RecordedEvent):
     """The model answered; without `tool_calls`, and not interrupted, it ends its turn.
 
-    `extra` is the service's opaque JSON, sent back unchanged to the same `model`.
+    `extra` is the service's opaque JSON, sent back unchanged to the same `model`; `reasoning` is
+    the beginning of what it showed of that, for people only.
     """
 
     kind: ClassVar[str] = "assistant_message"
@@ -74,6 +85,7 @@ class AssistantMessageEvent(RecordedEvent):
     interrupted: bool = False
     model: str = ""
     finish_reason: str = ""
+    reasoning: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -135,12 +147,13 @@ class ToolStartedEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultEvent(RecordedEvent):
-    """A call is closed; `output` is what the model is told."""
+    """A call is closed; `output` is what the model is told, `attachments` what people are shown."""
 
     kind: ClassVar[str] = "tool_result"
     call_id: str
     status: ToolStatus
     output: str
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def natural_key(self) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import discord
 
 from bot.errors import StorageError
 from bot.events import utc_now
-from bot.frontend.inbox import Heard, Inbox, is_from_a_person
+from bot.frontend.bursts import Bursts, joined
+from bot.frontend.inbox import Heard, Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.missed import Channel, between, is_readable, newer
+from bot.frontend.people import is_from_a_person
 from bot.frontend.refusals import DiscordError, UnavailableError
 from bot.frontend.seen import Seen, id_at
 
@@ -49,6 +51,7 @@ class Arrivals:
         self._locks = locks
         self._window = window
         self._on_behind = on_behind
+        self._bursts = Bursts()
         self._current: set[int] = set()
         self._known: OrderedDict[int, None] = OrderedDict()
         self._closed = False
@@ -72,10 +75,13 @@ class Arrivals:
     async def arrived(self, message: discord.Message) -> None:
         """Take a message that was written now, behind what was missed before it."""
         channel = message.channel
+        burst = self._bursts.add(message) if is_from_a_person(message, self._client) else [message]
+        if not burst:
+            return  # it is taken with the message that it continues
         await self._parent_first(channel)
         async with self._locks[channel.id]:
             if await self._is_current(channel):
-                await self._take(message, channel)
+                await self._take(await self._bursts.whole(burst), channel)
 
     async def catch_up(self, channel: Channel) -> None:
         """Take what was missed in a place, if anything was."""
@@ -121,8 +127,8 @@ class Arrivals:
             return
         if after < oldest:
             await self._inbox.skip(await between(self._client, channel, after, oldest))
-        async for message in newer(self._client, channel, max(after, oldest - 1)):
-            if self._closed or not await self._take(message, channel):
+        async for messages in joined(newer(self._client, channel, max(after, oldest - 1))):
+            if self._closed or not await self._take(messages, channel):
                 self._is_behind(channel)
                 return
         self._seen.note(channel.id, max(after, last))
@@ -136,18 +142,17 @@ class Arrivals:
         is_own = isinstance(channel, discord.Thread) and own and channel.owner_id == own.id
         return channel.id if is_own else None
 
-    async def _take(self, message: discord.Message, channel: Channel) -> bool:
-        """Hear a message, if it is new; return whether there is nothing left to do with it."""
-        if message.id in self._known:
-            return True
-        heard = Heard.NOTHING
-        if is_from_a_person(message, self._client):
-            heard = await self._inbox.hear(message)
+    async def _take(self, messages: Sequence[discord.Message], channel: Channel) -> bool:
+        """Hear messages that belong together; return whether there is nothing left to do."""
+        new = [each for each in messages if each.id not in self._known]
+        said = [each for each in new if is_from_a_person(each, self._client)]
+        heard = await self._inbox.hear(said) if said else Heard.NOTHING
         if heard is Heard.LATER:
             self._is_behind(channel)
             return False
-        self._remember(message.id)
-        self._seen.note(channel.id, message.id)
+        for message in new:
+            self._remember(message.id)
+            self._seen.note(channel.id, message.id)
         if heard is Heard.TAKEN:
             await self._seen.flush([channel.id])
         return True

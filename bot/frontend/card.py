@@ -50,12 +50,12 @@ def card(
         _headline(request, decision, turn_closed=turn_closed),
         *_ending(decision, result, turn_closed=turn_closed),
     ]
-    content, file = _with_arguments("\n".join(lines), arguments)
+    content, files = _with_arguments("\n".join(lines), arguments)
     undecided = decision is None and not turn_closed
     return Shown(
         key=Key(request.turn_id, request.approval_id, Purpose.CARD),
         content=content,
-        file=file,
+        files=files,
         buttons=_buttons(request.approval_id) if undecided else (),
         asked=asked,
         final=turn_closed or (decision is not None and result is not None),
@@ -97,12 +97,13 @@ def _ending(
     return ["It has no result."] if turn_closed else ["It runs now."]
 
 
-def _with_arguments(head: str, arguments: Mapping[str, Any]) -> tuple[str, File | None]:
+def _with_arguments(head: str, arguments: Mapping[str, Any]) -> tuple[str, tuple[File, ...]]:
     text = visible_json(dict(arguments), without="`")  # which could end the block
     content = f"{head}\n```json\n{text}\n```"
     if len(content) <= LIMIT:
-        return content, None
-    return f"{head}\nThe arguments are attached in full.", File("arguments.json", text)
+        return content, ()
+    file = File("arguments.json", text)
+    return f"{head}\nThe arguments are attached in full.", (file,)
 
 
 def _buttons(approval_id: str) -> tuple[Button, ...]:

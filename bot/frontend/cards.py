@@ -1,4 +1,4 @@
-"""The buttons of approval cards and of the message being written; they work after a restart."""
+"""The buttons of cards and of answers; they work after a restart."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Protocol, cast
 import discord
 from discord import ui
 
-from bot.agent import Actor
-from bot.frontend.control import NOT_HERE, Control
+from bot.events import Ask
+from bot.frontend.control import ASKED, NOT_HERE, NOT_YOU, Control
+from bot.frontend.ids import Place
 from bot.frontend.interactions import acknowledged, answer, place_here, tell_failure
-from bot.frontend.people import People
+from bot.frontend.people import People, speaker
 
 
 class HasControl(Protocol):
@@ -47,14 +48,12 @@ class Pressed(ui.DynamicItem[ui.Button[Any]], template=r"(?!)"):
                 await tell_failure(interaction, exc)
 
     async def _press(self, interaction: discord.Interaction, client: HasControl) -> None:
-        place, actor = place_here(interaction), client.people.actor(interaction)
-        said = NOT_HERE
-        if place is not None:
-            said = await self.act(client.control, place.session_id, actor)
+        place = place_here(interaction)
+        said = NOT_HERE if place is None else await self.act(client, place, interaction)
         if said not in self.done:  # what was done, the message itself shows
             await answer(interaction, said)
 
-    async def act(self, control: Control, session_id: str, actor: Actor) -> str:
+    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Do it; return what to say."""
         raise NotImplementedError
 
@@ -64,9 +63,10 @@ class Approve(Pressed, template=r"approve:(?P<name>[\w-]{1,80})"):
 
     done = frozenset({"Approved."})
 
-    async def act(self, control: Control, session_id: str, actor: Actor) -> str:
+    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Approve it."""
-        return await control.approve(session_id, self.name, actor)
+        actor = client.people.actor(interaction)
+        return await client.control.approve(place.session_id, self.name, actor)
 
 
 class Deny(Pressed, template=r"deny:(?P<name>[\w-]{1,80})"):
@@ -74,9 +74,10 @@ class Deny(Pressed, template=r"deny:(?P<name>[\w-]{1,80})"):
 
     done = frozenset({"Denied.", "Withdrawn."})
 
-    async def act(self, control: Control, session_id: str, actor: Actor) -> str:
+    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Deny it."""
-        return await control.deny(session_id, self.name, actor)
+        actor = client.people.actor(interaction)
+        return await client.control.deny(place.session_id, self.name, actor)
 
 
 class Stop(Pressed, template=r"stop:(?P<name>[\w-]{1,60}):\w+:\d+"):
@@ -84,6 +85,37 @@ class Stop(Pressed, template=r"stop:(?P<name>[\w-]{1,60}):\w+:\d+"):
 
     done = frozenset({"Stopped."})
 
-    async def act(self, control: Control, session_id: str, actor: Actor) -> str:
+    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Stop it."""
-        return await control.stop(session_id, actor, self.name)
+        actor = client.people.actor(interaction)
+        return await client.control.stop(place.session_id, actor, self.name)
+
+
+class Again(Pressed, template=r"(?!)"):
+    """Asks about the turn whose answer, or failure, carries the button."""
+
+    done = frozenset({ASKED})
+    ask: ClassVar[Ask]
+
+    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
+        """Ask, if it is somebody who may talk here."""
+        user = interaction.user
+        if not await client.people.may_talk(user, interaction.guild_id):
+            return NOT_YOU
+        by, at = speaker(user, place), interaction.created_at.timestamp()
+        return await client.control.again(place.session_id, self.name, self.ask, by, at)
+
+
+class TryAgain(Again, template=r"retry:(?P<name>[\w-]{1,80})"):
+    """Asks for another answer."""
+
+    ask = Ask.RETRY
+
+
+class Continue(Again, template=r"continue:(?P<name>[\w-]{1,80})"):
+    """Asks for the rest of an answer that was cut."""
+
+    ask = Ask.CONTINUE
+
+
+BUTTONS = (Approve, Deny, Stop, TryAgain, Continue)

@@ -7,14 +7,17 @@ import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 
+import aiohttp
 import discord
 
 from bot.agent import Agent
+from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.cards import Approve, Deny, Stop
+from bot.frontend.cards import BUTTONS
 from bot.frontend.commands import add_commands
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
+from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
@@ -41,7 +44,11 @@ class ParleyClient(discord.AutoShardedClient):
         stores: Stores,
         options: FrontendOptions,
     ) -> None:
+        self.pacing = Pacing()
+        trace = aiohttp.TraceConfig()
+        trace.on_request_end.extend([self.pacing.heard, heard])
         super().__init__(
+            http_trace=trace,
             intents=_intents(),
             allowed_mentions=NOBODY,
             max_messages=None,
@@ -56,7 +63,7 @@ class ParleyClient(discord.AutoShardedClient):
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
 
-        self._parts = wire(self, self.agent, stores=stores, options=options)
+        self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
         self.control, self.people = self._parts.control, self._parts.people
 
     async def __aenter__(self) -> ParleyClient:
@@ -71,7 +78,7 @@ class ParleyClient(discord.AutoShardedClient):
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
-        self.add_dynamic_items(Approve, Deny, Stop)
+        self.add_dynamic_items(*BUTTONS)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:

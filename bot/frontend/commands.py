@@ -11,7 +11,7 @@ from discord import app_commands
 
 from bot.agent import Actor
 from bot.events import ApprovalRequestedEvent
-from bot.frontend.control import Control
+from bot.frontend.control import NOT_YOU, Control
 from bot.frontend.interactions import acknowledged, answer, place_here
 from bot.frontend.people import People
 from bot.frontend.text import one_line
@@ -90,7 +90,7 @@ def _add_endings(
         if session_id is None:
             return
         if not await people.may_talk(interaction.user, interaction.guild_id):
-            await answer(interaction, "You may not talk to me here.")
+            await answer(interaction, NOT_YOU)
         else:
             await answer(interaction, await control.reset(session_id, people.actor(interaction)))
 

@@ -8,18 +8,24 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from bot.agent import Actor, Agent, AgentRun
 from bot.errors import (
+    AccessDeniedError,
     ApprovalDecidedError,
     ApprovalNotFoundError,
     ApprovalRefusedError,
+    NotLatestError,
 )
 from bot.events import (
     ApprovalRequestedEvent,
+    Ask,
+    Author,
     ErrorEvent,
     UserMessageEvent,
 )
 from bot.frontend.access import may_decide, may_stop, may_withdraw
 from bot.frontend.card import person
+from bot.frontend.ids import user_of
 from bot.frontend.options import FrontendOptions
+from bot.frontend.rate import TOO_FAST, Rate, Verdict
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.runs import Runs
 from bot.frontend.tasks import Tasks
@@ -31,6 +37,10 @@ T = TypeVar("T")
 WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
 NOTHING_TO_STOP = "There is nothing to stop here."
 NOT_HERE = "I know of no such request here."
+NOT_YOU = "You may not talk to me here."
+ASKED = "Asked."
+BUSY = "I am still at work here. Please wait until I am done."
+NOT_LATEST = "Something was said since: this works only under the latest answer."
 
 
 def _owned(
@@ -55,6 +65,7 @@ class Control:
         store: SessionStore,
         runs: Runs,
         reconciler: Reconciler,
+        rate: Rate,
         options: FrontendOptions,
         tasks: Tasks,
     ) -> None:
@@ -63,6 +74,7 @@ class Control:
         self._store = store
         self._runs = runs
         self._reconciler = reconciler
+        self._rate = rate
         self._options = options
 
     @_owned
@@ -125,6 +137,20 @@ class Control:
         self._reconciler.wake(session_id)
         self._runs.start(session_id, self._agent.resume(session_id))
         return "Stopped."
+
+    @_owned
+    async def again(self, session_id: str, turn_id: str, ask: Ask, by: Author, at: float) -> str:
+        """Ask about the latest turn, as somebody who may talk, at a time; return what to say."""
+        if self._rate.ask(user_of(by.user_id) or 0, at) is not Verdict.ANSWER:
+            return TOO_FAST
+        try:
+            run = self._agent.again(session_id, turn_id, by=by, ask=ask)
+            first = await self._runs.begin(session_id, run)
+        except NotLatestError as exc:
+            return BUSY if exc.busy else NOT_LATEST
+        except AccessDeniedError:
+            return NOT_HERE
+        return first.message if isinstance(first, ErrorEvent) else ASKED
 
     @_owned
     async def reset(self, session_id: str, actor: Actor) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.failpoints import around
+from bot.frontend.draft import status_key
 from bot.frontend.ids import place_of
 from bot.frontend.outbox import Outbox, nonce_of
 from bot.frontend.refusals import MessageGoneError, RefusedError
 from bot.frontend.shown import Key, Purpose, Shown
 from bot.sessions.deliveries import Delivery, DeliveryStore
 
-Known = Mapping[Key, Delivery]
+Known = dict[Key, Delivery]
 
 
 class Deliverer:
@@ -34,15 +35,21 @@ class Deliverer:
     async def preview(self, session_id: str, shown: Shown) -> None:
         """Show something that is still being written; one that was deleted is not sent again.
 
+        What has its last form, and so no button, is noted: it needs no edit at the end.
+
         Raises:
             DiscordError: if it cannot be shown.
         """
         known = await self.known(session_id, [shown.key.turn_id])
-        delivery = known.get(shown.key)
+        delivery = known.get(shown.key) or await self._taken_over(shown.key, known)
         if delivery is None or delivery.message_id is None:
             await self.show(session_id, shown, known)
-        else:
-            await self._outbox.edit(delivery.channel_id, delivery.message_id, shown)
+            return
+        if delivery.content_hash:
+            await self._note(replace(delivery, content_hash=""))
+        await self._outbox.edit(delivery.channel_id, delivery.message_id, shown)
+        if not shown.buttons:
+            await self._note(replace(delivery, content_hash=shown.content_hash))
 
     async def show(self, session_id: str, shown: Shown, known: Known) -> None:
         """Make a message show this: sent if there is none, edited if it shows something else.
@@ -50,13 +57,28 @@ class Deliverer:
         Raises:
             DiscordError: if it cannot be shown.
         """
-        delivery = known.get(shown.key) or _fresh(session_id, shown.key)
+        delivery = known.get(shown.key) or await self._taken_over(shown.key, known)
+        delivery = delivery or _fresh(session_id, shown.key)
         if delivery.message_id is None and shown.key in known:
             delivery = await self._looked_for(delivery, shown)
         if delivery.message_id is None:
             await self._send(delivery, shown)
         elif (delivery.content_hash, delivery.final) != (shown.content_hash, shown.final):
             await self._edit(delivery, shown)
+
+    async def _taken_over(self, key: Key, known: Known) -> Delivery | None:
+        """Let an answer begin in the message of its turn's status line, if there is one."""
+        status = known.get(status_key(key.turn_id))
+        if status is None or status.message_id is None:
+            return None
+        if key.purpose is not Purpose.ANSWER or key.part:
+            return None
+        await self._deliveries.move(status, key.subject, key.purpose.value, key.part)
+        del known[status_key(key.turn_id)]
+        known[key] = moved = replace(
+            status, subject=key.subject, purpose=key.purpose.value, content_hash=""
+        )
+        return moved
 
     async def remove(self, delivery: Delivery, *, asked: str | None) -> None:
         """Take a message away, and the note of it; one whose id was lost is looked for."""

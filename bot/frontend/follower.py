@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from bot.agent.calls import call_states
 from bot.agent.closing import answers
 from bot.events import (
     AssistantMessageEvent,
@@ -12,10 +15,12 @@ from bot.events import (
     RecordedEvent,
     RunStatus,
     TextChunkEvent,
+    ToolResultEvent,
     ToolStartedEvent,
     UserMessageEvent,
 )
-from bot.frontend.preview import Preview, Previews, Subject
+from bot.frontend.draft import Subject
+from bot.frontend.preview import Preview, Previews
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.trouble import Outage
 from bot.frontend.typing_sign import TypingSign
@@ -59,7 +64,7 @@ class Follower:
                 self._outage.over(self._channel_id)
                 await self._show_typing()
             case RecordedEvent():
-                self._see_recorded(event)
+                await self._see_recorded(event)
             case ErrorEvent(turn_id=""):
                 await self._previews.end(self._session_id)  # the answer begins anew later
                 await self._outage.tell(self._channel_id, event.message, event.reference)
@@ -72,12 +77,24 @@ class Follower:
         """Show nothing more of the run."""
         self._sign.off()
 
-    def _see_recorded(self, event: RecordedEvent) -> None:
-        if isinstance(event, AssistantMessageEvent):
-            self._preview = None
-        if isinstance(event, ToolStartedEvent):
-            self._sign.on()
+    async def _see_recorded(self, event: RecordedEvent) -> None:
         self._reconciler.wake(self._session_id)
+        match event:
+            case AssistantMessageEvent():
+                self._preview = None
+            case ToolStartedEvent():
+                self._sign.on()
+                (await self._written(event.turn_id)).working(await self._tools(event.turn_id))
+            case ToolResultEvent() if self._preview is not None:
+                self._preview.working(await self._tools(event.turn_id))
+            case _:
+                pass
+
+    async def _tools(self, turn_id: str) -> Sequence[str]:
+        """Return the tools that are at work in a turn."""
+        session = await self._store.get(self._session_id)
+        states = call_states(session.turn(turn_id) if session is not None else ())
+        return [each.call.tool for each in states.values() if each.started and not each.result]
 
     async def _show_typing(self) -> None:
         session = await self._store.get(self._session_id)
@@ -90,7 +107,7 @@ class Follower:
             subject = await self._subject(turn_id)
             # Earlier turns may have been answered without being streamed: they are shown first.
             self._reconciler.wake(self._session_id)
-            self._preview = await self._previews.of(
+            self._preview = self._previews.of(
                 subject, after=lambda: self._reconciler.caught_up(self._session_id)
             )
         return self._preview

@@ -8,34 +8,29 @@ from enum import Enum, auto
 
 import discord
 
-from bot.agent import Agent, UserMessage
+from bot.agent import Agent
 from bot.agent.failures import failure_of, logged
 from bot.errors import StorageError
-from bot.events import Attachment, Author, ErrorEvent
-from bot.frontend import rate
+from bot.events import ErrorEvent
 from bot.frontend.access import Reaction
-from bot.frontend.files import keep
-from bot.frontend.ids import Place, PlaceKind, source_id_of, user_id_of
+from bot.frontend.ids import Place, user_id_of
 from bot.frontend.locks import Locks
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.outbox import Outbox
-from bot.frontend.people import People
+from bot.frontend.people import People, is_from_a_person
+from bot.frontend.rate import TOO_FAST, Rate, Verdict
+from bot.frontend.reading.message import MessageReader
 from bot.frontend.refusals import DiscordError, UnavailableError
-from bot.frontend.rooms import Rooms, place_of_message
+from bot.frontend.rooms import Rooms, home_of, place_of_message
 from bot.frontend.runs import Runs
-from bot.frontend.text import one_line, readable, speaker_name
 from bot.frontend.trouble import Outage
-from bot.sessions import SessionStore
-from bot.sessions.homes import Home, HomeStore
+from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
 
 logger = logging.getLogger(__name__)
 
-SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
 STRANGER = "I answer direct messages only from people named in my configuration."
 STRANGER_TO_SERVERS = "I answer direct messages only from people who may talk to me in a server."
-TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
-FORWARDED = "I cannot read forwarded messages. Please write, or paste, what I should read."
 EMPTY = "I see no text here. What can I do for you?"
 LATE = (
     "I was away for too long to answer what was written here. Please ask again what still matters."
@@ -58,7 +53,7 @@ class Inbox:
         *,
         client: discord.Client,
         agent: Agent,
-        store: SessionStore,
+        reader: MessageReader,
         marks: MarkStore,
         homes: HomeStore,
         people: People,
@@ -67,11 +62,12 @@ class Inbox:
         outbox: Outbox,
         outage: Outage,
         locks: Locks[int],
+        rate: Rate,
         options: FrontendOptions,
     ) -> None:
         self._client = client
         self._agent = agent
-        self._store = store
+        self._reader = reader
         self._marks = marks
         self._homes = homes
         self._people = people
@@ -81,25 +77,29 @@ class Inbox:
         self._outage = outage
         self._locks = locks
         self._options = options
-        self._rate = rate.Rate(options.turns_per_minute)
+        self._rate = rate
 
-    async def hear(self, message: discord.Message) -> Heard:
-        """Record a person's message and begin to answer it, if it is to be answered.
+    async def hear(self, messages: Sequence[discord.Message]) -> Heard:
+        """Record what a person said, and begin to answer it, if it is to be answered.
 
-        When this returns the message is on disk, or needs no answer; or it has to be heard again,
-        since the disk or Discord failed.
+        When this returns it is on disk, or needs no answer; or it has to be heard again, since
+        the disk or Discord failed.
+
+        Args:
+            messages: One message, or several that are one long text.
         """
+        first = messages[0]
         try:
-            return await self._hear(message)
+            return await self._hear(messages)
         except UnavailableError as exc:
-            logger.warning("message %s is taken later: %s", message.id, exc)
+            logger.warning("message %s is taken later: %s", first.id, exc)
             return Heard.LATER
         except StorageError as exc:
-            failure = failure_of(exc, session_id=place_of_message(message).session_id)
-            await self._outage.tell(message.channel.id, failure.text, failure.reference)
+            failure = failure_of(exc, session_id=place_of_message(first).session_id)
+            await self._outage.tell(first.channel.id, failure.text, failure.reference)
             return Heard.LATER
         except Exception as exc:  # noqa: BLE001 - whatever it is, it is logged and told
-            return await self._failed(message, exc)
+            return await self._failed(first, exc)
 
     async def skip(self, messages: Sequence[discord.Message]) -> None:
         """Record those messages of one place that were meant for the bot, and came too late.
@@ -107,37 +107,53 @@ class Inbox:
         Raises:
             ParleyError: if they cannot be recorded.
         """
-        said = [self._late(each) for each in messages if await self._is_meant(each)]
-        said = [each for each in said if each.text]
+        meant = [each for each in messages if await self._is_meant(each)]
+        said = [self._reader.unread(each, place_of_message(each)) for each in meant]
+        said = [each for each in said if not each.is_empty]
         if said:
             place = place_of_message(messages[0])
             await self._agent.skip(said, place.session_id, text=LATE)
             self._runs.reconcile(place.session_id)
 
-    async def _hear(self, message: discord.Message) -> Heard:
-        """Answer a message or say why not."""
-        await self._rooms.look_up(message)
-        reaction = await self._rooms.reaction_to(message)
-        if reaction is Reaction.NONE:
-            return Heard.NOTHING
+    async def _hear(self, messages: Sequence[discord.Message]) -> Heard:
+        """Answer what was said or say why not; the first that calls for an answer decides."""
+        for message in messages:
+            await self._rooms.look_up(message)
+            reaction = await self._rooms.reaction_to(message)
+            if reaction is not Reaction.NONE:
+                return await self._admit(message, reaction, messages)
+        return Heard.NOTHING
+
+    async def _admit(
+        self, message: discord.Message, reaction: Reaction, messages: Sequence[discord.Message]
+    ) -> Heard:
         if not await self._may_talk(message):
             return await self._refuse(message)
+        for each in messages:
+            each.author = message.author  # by the same name, though it was read later
         match self._rate.ask(message.author.id, message.created_at.timestamp()):
-            case rate.Verdict.ANSWER:
-                return await self._take(message, reaction)
-            case rate.Verdict.TELL:
+            case Verdict.ANSWER:
+                return await self._take(message, reaction, messages)
+            case Verdict.TELL:
                 await self._say(message, TOO_FAST)
-            case rate.Verdict.SILENT:
+            case Verdict.SILENT:
                 pass
         return Heard.TAKEN
 
-    async def _take(self, message: discord.Message, reaction: Reaction) -> Heard:
-        """Record a message, or say that there is nothing in it to answer."""
-        text = self._text(message)
-        if not text and not message.attachments:
-            await self._say(message, FORWARDED if message.message_snapshots else EMPTY)
+    async def _take(
+        self, message: discord.Message, reaction: Reaction, messages: Sequence[discord.Message]
+    ) -> Heard:
+        """Record what was said, or say that there is nothing in it to answer."""
+        if not any(map(self._reader.says_something, messages)):
+            await self._say(message, EMPTY)
             return Heard.TAKEN
-        recorded = await self._answer(message, reaction, text)
+        if reaction is Reaction.ANSWER_HERE:
+            recorded = await self._record(messages, place_of_message(message))
+        else:
+            async with self._locks[message.id]:
+                # The thread will have the message's id: what is said there waits for this.
+                place = await self._rooms.open(message, self._reader.title(message))
+                recorded = await self._record(messages, place)
         return Heard.TAKEN if recorded else Heard.LATER
 
     async def _is_meant(self, message: discord.Message) -> bool:
@@ -154,38 +170,18 @@ class Inbox:
         message.author = await self._people.recognised(message.author, guild)
         return await self._people.may_talk(message.author, guild.id if guild else None)
 
-    async def _answer(self, message: discord.Message, reaction: Reaction, text: str) -> bool:
-        if reaction is Reaction.ANSWER_HERE:
-            return await self._record(message, place_of_message(message), text)
-        async with self._locks[message.id]:
-            # The thread will have the message's id: what is said there waits for this.
-            return await self._record(message, await self._rooms.open(message, text), text)
-
-    async def _record(self, message: discord.Message, place: Place, text: str) -> bool:
-        """Record a message and let it be answered; return whether it is on disk."""
-        files = await keep(message.attachments, self._store, limit=self._options.attachment_bytes)
-        said = _said(message, place, "\n".join(filter(None, (text, *files.notes))), files.kept)
-        if message.guild is not None:
-            await self._homes.put(place.session_id, home_of(message, message.guild))
-        user_id = user_id_of(message.author.id)
+    async def _record(self, messages: Sequence[discord.Message], place: Place) -> bool:
+        """Record what was said and let it be answered; return whether it is on disk."""
+        said = await self._reader.read(messages, place)
+        if not said:  # all that it does is reply to what is known
+            await self._say(messages[0], EMPTY)
+            return True
+        if messages[0].guild is not None:
+            await self._homes.put(place.session_id, home_of(messages[0], messages[0].guild))
+        user_id = user_id_of(messages[0].author.id)
         run = self._agent.run(said, place.session_id, user_id=user_id)
         first = await self._runs.begin(place.session_id, run)
         return not isinstance(first, ErrorEvent)
-
-    def _late(self, message: discord.Message) -> UserMessage:
-        names = (one_line(file.filename, 100) for file in message.attachments)
-        notes = (f"[The file {name} was not read.]" for name in names)
-        text = "\n".join(filter(None, (self._text(message), *notes)))
-        return _said(message, place_of_message(message), text)
-
-    def _text(self, message: discord.Message) -> str:
-        own = {f"<@{self._client.user.id}>"} if self._client.user else set()
-        if message.guild is not None and message.guild.self_role is not None:
-            own.add(message.guild.self_role.mention)
-        names = {("@", user.id): user.display_name for user in message.mentions}
-        names |= {("@&", role.id): role.name for role in message.role_mentions}
-        names |= {("#", channel.id): channel.name for channel in message.channel_mentions}
-        return readable(message.content, frozenset(own), lambda *key: names.get(key))
 
     async def _refuse(self, message: discord.Message) -> Heard:
         """Tell a stranger once, in a DM, why there is no answer."""
@@ -208,28 +204,3 @@ class Inbox:
             logger.warning("nor could it be told in %s: %s", message.channel.id, exc)
             return Heard.LATER if isinstance(exc, UnavailableError) else Heard.TAKEN
         return Heard.TAKEN
-
-
-def _said(
-    message: discord.Message, place: Place, text: str, kept: tuple[Attachment, ...] = ()
-) -> UserMessage:
-    name = "" if place.kind is PlaceKind.DM else speaker_name(message.author.display_name)
-    return UserMessage(
-        text=text,
-        author=Author(user_id=user_id_of(message.author.id), name=name),
-        attachments=kept,
-        source_id=source_id_of(message.id),
-    )
-
-
-def home_of(message: discord.Message, guild: discord.Guild) -> Home:
-    """Return where in a server a conversation is that begins with, or goes on in, a message."""
-    channel = message.channel
-    return Home(guild.id, channel.parent_id if isinstance(channel, discord.Thread) else channel.id)
-
-
-def is_from_a_person(message: discord.Message, client: discord.Client) -> bool:
-    """Whether a human wrote a message: not a bot, a webhook, Discord itself, or this bot."""
-    author = message.author
-    automatic = author.bot or author.system or message.webhook_id is not None
-    return not automatic and author != client.user and message.type in SPOKEN

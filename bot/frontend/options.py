@@ -39,7 +39,9 @@ class FrontendOptions:
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
-        edit_interval: Seconds between two edits of the message being written.
+        answer_buttons: Whether answers have buttons to try again and to go on.
+        show_reasoning: Whether a model's reasoning is shown, folded.
+        sees_images: Whether the model reads images.
         attachment_bytes: Files above this size are not read.
         drain_seconds: How long running turns may go on when the bot is closed.
         catch_up_window: How old a message may be that was written while the bot was away.
@@ -59,7 +61,9 @@ class FrontendOptions:
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
-    edit_interval: float = 1.1
+    answer_buttons: bool = True
+    show_reasoning: bool = False
+    sees_images: bool = True
     attachment_bytes: int = 10 * 1024 * 1024
     drain_seconds: float = 10.0
     catch_up_window: timedelta = timedelta(hours=1)

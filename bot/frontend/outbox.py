@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from dataclasses import replace
 from typing import Any
 
 import discord
 
 from bot.failpoints import around
+from bot.frontend.acknowledged import acknowledged
 from bot.frontend.ids import message_of
-from bot.frontend.markdown import LIMIT
 from bot.frontend.refusals import (
     ContentRefusedError,
     DiscordError,
@@ -22,16 +21,22 @@ from bot.frontend.refusals import (
     lacking,
 )
 from bot.frontend.shown import Key, Shown, marks
+from bot.frontend.uploads import Blobs, Ready, Uploads, no_blobs
 
 NOBODY = discord.AllowedMentions.none()
 SEARCHED = 200  # messages looked through for one whose id was lost
 
 
 class Outbox:
-    """Writes to places by their ids, so that nothing has to be cached or fetched."""
+    """Writes to places by their ids, so that nothing has to be cached or fetched.
 
-    def __init__(self, client: discord.Client) -> None:
+    No message pings, and none has link previews: Discord would fetch, unasked, what a model was
+    made to write into an address.
+    """
+
+    def __init__(self, client: discord.Client, blobs: Blobs = no_blobs) -> None:
         self._client = client
+        self._uploads = Uploads(client, blobs)
 
     def _place(self, channel_id: int) -> discord.PartialMessageable:
         return self._client.get_partial_messageable(channel_id)
@@ -50,38 +55,42 @@ class Outbox:
             ContentRefusedError: if a card cannot show what it asks for.
             DiscordError: if it could not be posted.
         """
+        ready = await self._uploads.ready(channel_id, shown)
         try:
-            return await self._send(channel_id, shown, nonce)
+            if shown.asks and not ready.complete:
+                raise TooLargeError("a file is too large")
+            return await self._send(channel_id, ready, nonce)
         except TooLargeError:
             if shown.asks:
                 raise ContentRefusedError("the arguments are too large to be shown") from None
-            return await self._send(channel_id, _without_file(shown), nonce)
+            return await self._send(channel_id, ready.without_files(), nonce)
         except ContentRefusedError as exc:
             if shown.asks:
                 raise
             return await self._send(channel_id, _blocked(shown, exc), nonce)
 
-    async def _send(self, channel_id: int, shown: Shown, nonce: str) -> int:
-        reply_to = message_of(shown.reply_to)
+    async def _send(self, channel_id: int, ready: Ready, nonce: str) -> int:
+        reply_to = message_of(ready.shown.reply_to)
         if reply_to is None or reply_to == channel_id:  # a thread's starter is not in the thread
-            return await self._post(channel_id, shown, nonce, None)
+            return await self._post(channel_id, ready, nonce, None)
         try:
-            return await self._post(channel_id, shown, nonce, reply_to)
+            return await self._post(channel_id, ready, nonce, reply_to)
         except ContentRefusedError:
             raise
         except RefusedError:
-            return await self._post(channel_id, shown, nonce, None)
+            return await self._post(channel_id, ready, nonce, None)
 
-    async def _post(self, channel_id: int, shown: Shown, nonce: str, reply_to: int | None) -> int:
+    async def _post(self, channel_id: int, ready: Ready, nonce: str, reply_to: int | None) -> int:
         place = self._place(channel_id)
-        options = _options(shown, _reference(channel_id, reply_to))
+        options = _options(ready.shown, _reference(channel_id, reply_to))
         with around("send"):
             message = await asked(
                 lambda: place.send(
-                    shown.content,
+                    ready.shown.content,
                     nonce=nonce,
-                    files=_files(shown),
+                    files=ready.files,
                     allowed_mentions=NOBODY,
+                    suppress_embeds=True,
                     **options,
                 ),
                 lambda: self._lacking(channel_id),
@@ -95,21 +104,22 @@ class Outbox:
             MessageGoneError: if it was deleted.
             DiscordError: if it could not be changed.
         """
+        ready = await self._uploads.ready(channel_id, shown)
         try:
-            await self._edit(channel_id, message_id, shown)
+            await self._edit(channel_id, message_id, ready)
         except TooLargeError:
-            await self._edit(channel_id, message_id, _without_file(shown))
+            await self._edit(channel_id, message_id, ready.without_files())
         except ContentRefusedError as exc:
             await self._edit(channel_id, message_id, _blocked(shown, exc))
 
-    async def _edit(self, channel_id: int, message_id: int, shown: Shown) -> None:
+    async def _edit(self, channel_id: int, message_id: int, ready: Ready) -> None:
         message = self._place(channel_id).get_partial_message(message_id)
         with around("edit"):
-            await asked(
+            await acknowledged(
                 lambda: message.edit(
-                    content=shown.content,
-                    view=_buttons(shown),
-                    attachments=_files(shown),
+                    content=ready.shown.content,
+                    view=_buttons(ready.shown),
+                    attachments=ready.files,
                     allowed_mentions=NOBODY,
                 ),
                 lambda: self._lacking(channel_id),
@@ -120,7 +130,7 @@ class Outbox:
         message = self._place(channel_id).get_partial_message(message_id)
         try:
             with around("delete"):
-                await asked(message.delete)
+                await acknowledged(message.delete)
         except MessageGoneError:
             return
 
@@ -128,8 +138,9 @@ class Outbox:
         """Look in a place for the message that shows something, when its id was lost.
 
         What it carries tells: the `custom_id` of its buttons, else its text if it is to have
-        one. The likeliest comes first. Much may have been said since the process ended, or
-        between the question and that: the latest messages are read, and the first after it.
+        one, with the sizes of its files. The likeliest comes first. Much may have been said since
+        the process ended, or between the question and that: the latest messages are read, and the
+        first after it.
         """
         after = message_of(shown.asked or shown.reply_to)
         read = await self._read(channel_id, after, oldest_first=False)
@@ -138,10 +149,10 @@ class Outbox:
             read = list({each.id: each for each in (*read, *reversed(first))}.values())
         own = self._client.user.id if self._client.user else 0
         said = [each for each in read if each.author.id == own]
-        wanted = marks(shown.key)
+        wanted = marks(shown)
         carrying = [each.id for each in said if wanted & _custom_ids(each)]
-        text = shown.content.strip()
-        saying = [each.id for each in said if text and each.content.strip() == text]
+        ready = await self._uploads.ready(channel_id, shown)
+        saying = [each.id for each in said if _says(each, ready)]
         return [*reversed(carrying), *reversed(saying)]
 
     async def _read(
@@ -169,9 +180,22 @@ class Outbox:
         options: dict[str, Any] = {"reference": reference} if reference else {}
         with around("tell"):
             await asked(
-                lambda: place.send(text, allowed_mentions=NOBODY, **options),
+                lambda: place.send(text, allowed_mentions=NOBODY, suppress_embeds=True, **options),
                 lambda: self._lacking(channel_id),
             )
+
+    async def post(
+        self,
+        channel_id: int,
+        *,
+        nonce: str,
+        text: str | None = None,
+        poll: discord.Poll | None = None,
+    ) -> None:
+        """Post what a tool is to post; an error of discord.py stays one."""
+        place = self._place(channel_id)
+        options: dict[str, Any] = {"poll": poll} if poll else {}
+        await place.send(text, nonce=nonce, allowed_mentions=NOBODY, **options)
 
     async def typing(self, channel_id: int) -> None:
         """Show for ten seconds, or until the next message, that the bot types."""
@@ -219,21 +243,17 @@ def _buttons(shown: Shown) -> discord.ui.View | None:
     return view
 
 
-def _files(shown: Shown) -> list[discord.File]:
-    if shown.file is None:
-        return []
-    return [discord.File(io.BytesIO(shown.file.text.encode()), shown.file.name)]
-
-
 def _custom_ids(message: discord.Message) -> set[str]:
     rows = (row for row in message.components if isinstance(row, discord.ActionRow))
     return {each.custom_id or "" for row in rows for each in row.children}
 
 
-def _without_file(shown: Shown) -> Shown:
-    note = "\n(The file was too large for Discord.)"
-    return replace(shown, content=shown.content[: LIMIT - len(note)] + note, file=None)
+def _says(message: discord.Message, ready: Ready) -> bool:
+    text = ready.shown.content.strip()
+    sizes = [each.size for each in message.attachments]
+    return bool(text) and message.content.strip() == text and sizes == ready.sizes
 
 
-def _blocked(shown: Shown, why: DiscordError) -> Shown:
-    return replace(shown, content=f"Discord did not let me say this: {why}.", file=None)
+def _blocked(shown: Shown, why: DiscordError) -> Ready:
+    text = f"Discord did not let me say this: {why}."
+    return Ready(replace(shown, content=text, files=()), complete=False)

@@ -7,12 +7,21 @@ import time
 import discord
 
 from bot.agent import Actor
+from bot.events import Author
 from bot.frontend.access import Speaker, may_talk, may_write_dms
-from bot.frontend.ids import user_id_of
+from bot.frontend.ids import Place, PlaceKind, user_id_of
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.refusals import RefusedError, asked
+from bot.frontend.text import speaker_name
 
+SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
 REMEMBERED = 60.0  # seconds: Discord is not asked about the same person more often
+
+
+def speaker(user: discord.User | discord.Member, place: Place) -> Author:
+    """Return somebody as the model is told them: in a DM nobody else speaks, so without a name."""
+    name = "" if place.kind is PlaceKind.DM else speaker_name(user.display_name)
+    return Author(user_id=user_id_of(user.id), name=name)
 
 
 class People:
@@ -106,3 +115,10 @@ class People:
             return await asked(lambda: guild.fetch_member(user))
         except RefusedError:
             return None
+
+
+def is_from_a_person(message: discord.Message, client: discord.Client) -> bool:
+    """Whether a human wrote a message: not a bot, a webhook, Discord itself, or this bot."""
+    author = message.author
+    automatic = author.bot or author.system or message.webhook_id is not None
+    return not automatic and author != client.user and message.type in SPOKEN

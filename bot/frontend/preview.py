@@ -4,148 +4,179 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
-from bot.frontend.markdown import Stream, split
-from bot.frontend.reasoning import Reasoning
-from bot.frontend.refusals import DiscordError
-from bot.frontend.shown import Button, Key, Purpose, Shown, stop_id
+from bot.frontend.draft import Draft, Due, Subject, using
+from bot.frontend.ids import place_of
+from bot.frontend.pacing import Pacing
+from bot.frontend.refusals import DiscordError, UnavailableError
+from bot.frontend.shown import Shown
 from bot.frontend.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
 Write = Callable[[str, Shown], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """The model call whose text is being written."""
-
-    session_id: str
-    turn_id: str
-    name: str
-    reply_to: str | None
+Wait = Callable[[], Awaitable[None]]
+QUICK = 0.5  # seconds: a tool that takes no longer is not told of
 
 
 class Preview:
-    """Shows one growing text: the first of it at once, then its latest state at a steady pace."""
+    """Shows one growing text: the first of it at once, then its latest state when it may."""
 
     def __init__(
         self,
         subject: Subject,
         *,
         write: Write,
-        after: Callable[[], Awaitable[None]],
-        interval: float,
+        after: Wait,
+        pacing: Pacing,
         tasks: Tasks,
+        quick: float,
     ) -> None:
-        self.subject = subject
+        place = place_of(subject.session_id)
+        self._channel_id = place.channel_id if place is not None else 0
+        self._draft = Draft(subject)
         self._after = after
         self._write = write
-        self._interval = interval
-        self._text = Stream()
-        self._reasoning = Reasoning()
-        self._note = ""
-        self._written: list[Shown] = []
+        self._pacing = pacing
+        self._quick = quick
+        self._tools: Sequence[str] = ()
+        self._timer: asyncio.TimerHandle | None = None
         self._news = asyncio.Event()
         self._writing = asyncio.Lock()
+        self._begun = ""  # the model call of which the first text was written, or tried
+        self._closed = False
         self._task = tasks.task(self._keep_writing(), name=f"preview of {subject.session_id}")
+
+    @property
+    def subject(self) -> Subject:
+        """What is being written."""
+        return self._draft.subject
 
     def add(self, chunk: str) -> None:
         """Let the text grow."""
-        text = self._reasoning.add(chunk)
-        if text is None:  # what was taken for the answer was reasoning
-            self._text, text = Stream(), self._reasoning.answer
-        self._text.add(text)
+        self._draft.add(chunk)
         self._news.set()
 
     def note(self, text: str) -> None:
         """Show this for as long as there is no text."""
-        self._note = text
+        self._draft.say(text)
         self._news.set()
+
+    def working(self, tools: Sequence[str]) -> None:
+        """Tell which tools are at work, if that takes a while; the line stays until the text."""
+        self._tools = tools
+        if not tools and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        elif tools and self._draft.says_something:
+            self._tell_tools()
+        elif tools and self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._quick, self._tell_tools)
+
+    def _tell_tools(self) -> None:
+        self._timer = None
+        self.note(using(self._tools))
+
+    def goes_on(self, subject: Subject) -> bool:
+        """Whether this shows a subject too; also the next call, if this one has no text."""
+        if self._closed or self.subject == subject:
+            return not self._closed
+        busy = self._writing.locked() or self._task.done()
+        return not busy and self._draft.goes_on(subject)
+
+    def stop(self) -> None:
+        """Begin to write nothing any more."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._writing.locked():
+            self._task.cancel()
 
     async def close(self) -> None:
         """Write nothing any more; what is on its way has arrived when this returns."""
+        self.stop()
         async with self._writing:
             self._task.cancel()
 
     async def _keep_writing(self) -> None:
         await self._after()
-        while True:
+        while not self._closed:
             await self._news.wait()
             self._news.clear()
             try:
-                async with self._writing:
-                    await self._write_news()
+                while not self._closed and (due := self._draft.due()) is not None:
+                    await self._write_in_turn(due)
+            except UnavailableError as exc:
+                logger.info("preview in %s waits: %s", self.subject.session_id, exc)
             except DiscordError as exc:
                 # The final text is shown from the log, and whoever shows it tells the trouble.
                 logger.info("preview in %s ended: %s", self.subject.session_id, exc)
                 return
-            await asyncio.sleep(self._interval)
 
-    async def _write_news(self) -> None:
-        for number, shown in enumerate(self._shown()):
-            if number >= len(self._written):
-                # With its button also where more follows at once: should its id be lost with this
-                # process, the button is what it is found by. The next edit takes it away.
-                shown = replace(shown, buttons=_stop(shown.key))
-                await self._write(self.subject.session_id, shown)
-                self._written.append(shown)
-            elif shown != self._written[number]:
-                await self._write(self.subject.session_id, shown)
-                self._written[number] = shown
+    async def _write_in_turn(self, due: Due) -> None:
+        if due.begins and self._begun != self.subject.name:
+            self._begun = self.subject.name
+            await self._write_latest(due)
+        else:
+            async with self._pacing.turn(self._channel_id, due.kind):
+                await self._write_latest(due)
 
-    def _shown(self) -> Iterator[Shown]:
-        parts = self._text.preview() or split(self._note)
-        for number, part in enumerate(parts):
-            key = Key(self.subject.turn_id, self.subject.name, Purpose.ANSWER, number)
-            last = number == len(parts) - 1
-            yield Shown(
-                key=key,
-                content=part,
-                buttons=_stop(key) if last else (),
-                reply_to=self.subject.reply_to if number == 0 else None,
-                asked=self.subject.reply_to,
-                final=False,
-            )
-
-
-def _stop(key: Key) -> tuple[Button, ...]:
-    return (Button("Stop", stop_id(key)),)
+    async def _write_latest(self, expected: Due) -> None:
+        async with self._writing:
+            due = None if self._closed else self._draft.due()
+            if due is not None and due.kind is expected.kind:
+                await self._write(self.subject.session_id, due.shown)
+                self._draft.wrote(due.shown)
 
 
 class Previews:
     """The previews that are being written, one a session at most."""
 
-    def __init__(self, *, write: Write, interval: float, tasks: Tasks) -> None:
+    def __init__(self, *, write: Write, pacing: Pacing, tasks: Tasks, quick: float = QUICK) -> None:
         self._write = write
-        self._interval = interval
+        self._pacing = pacing
         self._tasks = tasks
+        self._quick = quick
         self._open: dict[str, Preview] = {}
+        self._closing: dict[str, list[Preview]] = {}
 
-    async def of(self, subject: Subject, *, after: Callable[[], Awaitable[None]]) -> Preview:
+    def of(self, subject: Subject, *, after: Wait) -> Preview:
         """Return the preview of a model call; a new one writes nothing before `after` is over."""
-        preview = self._open.get(subject.session_id)
-        if preview is None or preview.subject != subject:
-            if preview is not None:
-                await preview.close()
-            preview = Preview(
-                subject, write=self._write, after=after, interval=self._interval, tasks=self._tasks
-            )
-            self._open[subject.session_id] = preview
-        return preview
+        session_id = subject.session_id
+        preview = self._open.get(session_id)
+        if preview is not None and preview.goes_on(subject):
+            return preview
+        if preview is not None:
+            preview.stop()
+            self._closing.setdefault(session_id, []).append(preview)
+
+        async def alone() -> None:
+            await self._close_earlier(session_id)
+            await after()
+
+        self._open[session_id] = new = Preview(
+            subject,
+            write=self._write,
+            after=alone,
+            pacing=self._pacing,
+            tasks=self._tasks,
+            quick=self._quick,
+        )
+        return new
 
     async def settle(
         self, session_id: str, *, closed: Collection[str], recorded: Collection[tuple[str, str]]
     ) -> None:
-        """End the session's preview if the log has its text, or the end of its turn.
+        """End the session's preview if the log has its text, or its turn has ended or waits.
 
         Args:
             session_id: Whose.
-            closed: Turns that have ended.
+            closed: Turns that have ended, or wait.
             recorded: Model calls, as turn and name, whose text is in the log.
         """
+        await self._close_earlier(session_id)
         preview = self._open.get(session_id)
         if preview is None:
             return
@@ -165,3 +196,9 @@ class Previews:
             await preview.close()
             if self._open.get(session_id) is preview:
                 del self._open[session_id]
+
+    async def _close_earlier(self, session_id: str) -> None:
+        while closing := self._closing.get(session_id):
+            await closing[0].close()
+            self._closing[session_id] = closing[1:]
+        self._closing.pop(session_id, None)

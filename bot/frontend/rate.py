@@ -8,6 +8,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 
 MINUTE = 60.0
+TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
 
 
 class Verdict(Enum):

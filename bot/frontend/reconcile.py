@@ -11,7 +11,9 @@ from itertools import chain, repeat
 
 from bot.errors import StorageError
 from bot.events import RecordedEvent
+from bot.frontend.answers import Look
 from bot.frontend.deliverer import Deliverer, Known
+from bot.frontend.draft import status_key
 from bot.frontend.preview import Previews
 from bot.frontend.refusals import (
     ContentRefusedError,
@@ -47,6 +49,7 @@ class Reconciler:
         trouble: Trouble,
         expiry: Callable[[str, datetime | None], None],
         unseen: Callable[[str, str, str], None],
+        look: Look,
         tasks: Tasks,
     ) -> None:
         self._store = store
@@ -56,6 +59,7 @@ class Reconciler:
         self._trouble = trouble
         self._expiry = expiry
         self._unseen = unseen
+        self._look = look
         self._tasks = tasks
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
@@ -111,9 +115,10 @@ class Reconciler:
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""
         start = await self._deliveries.delivered_to(session_id)
-        seen = view(await self._log(session_id, start))
+        seen = view(await self._log(session_id, start), self._look)
         self._expiry(session_id, seen.expires_at)
-        await self._previews.settle(session_id, closed=seen.closed, recorded=_recorded(seen))
+        still = seen.closed.keys() | seen.waiting.keys()
+        await self._previews.settle(session_id, closed=still, recorded=_recorded(seen))
         turns = seen.closed.keys() | {shown.key.turn_id for shown in seen.shown}
         known = await self._deliverer.known(session_id, turns)
         try:
@@ -161,11 +166,16 @@ class Reconciler:
         return complete
 
     async def _remove_previews(self, seen: View, known: Known) -> None:
-        """Take away what was previewed of turns that have ended, and was never recorded."""
+        """Take away what was previewed of turns that have ended, and was never recorded.
+
+        The status line of a turn that waits goes too.
+        """
         wanted = {shown.key for shown in seen.shown}
-        for key, delivery in known.items():
+        for key, delivery in list(known.items()):
             if key.turn_id in seen.closed and key not in wanted and not delivery.final:
                 await self._deliverer.remove(delivery, asked=seen.closed[key.turn_id])
+            elif key.turn_id in seen.waiting and key == status_key(key.turn_id):
+                await self._deliverer.remove(delivery, asked=seen.waiting[key.turn_id])
 
     async def _show_one(self, session_id: str, shown: Shown, known: Known) -> bool:
         try:

@@ -14,6 +14,7 @@ from bot.frontend.outbox import Outbox
 from bot.frontend.refusals import DiscordError, RefusedError, UnavailableError, asked
 from bot.frontend.text import thread_name
 from bot.sessions import SessionStore
+from bot.sessions.homes import Home
 from bot.sessions.marks import MarkStore
 
 logger = logging.getLogger(__name__)
@@ -130,6 +131,12 @@ def place_of_message(message: discord.Message) -> Place:
         return Place(PlaceKind.DM, message.channel.id)
     thread = isinstance(message.channel, discord.Thread)
     return Place(PlaceKind.THREAD if thread else PlaceKind.CHANNEL, message.channel.id)
+
+
+def home_of(message: discord.Message, guild: discord.Guild) -> Home:
+    """Return where in a server a conversation is that begins with, or goes on in, a message."""
+    channel = message.channel
+    return Home(guild.id, channel.parent_id if isinstance(channel, discord.Thread) else channel.id)
 
 
 def mentions_bot(client: discord.Client, message: discord.Message) -> bool:

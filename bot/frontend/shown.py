@@ -6,11 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.events import Ask
+
 
 class Purpose(StrEnum):
     """What a message is for."""
 
     ANSWER = "answer"
+    FILES = "files"
     CARD = "card"
     NOTICE = "notice"
 
@@ -19,7 +22,8 @@ class Purpose(StrEnum):
 class Key:
     """Names one message: the turn, what of it, what for, and which part.
 
-    `subject` is a model call (``m0``, ``m1``, ...), an approval id, or a word such as ``end``.
+    `subject` is a model call (``m0``, ``m1``, ...), an approval or call id, or a word such as
+    ``end``.
     """
 
     turn_id: str
@@ -43,11 +47,18 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
+class Blob:
+    """Stored bytes, by their hash."""
+
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class File:
-    """A text file that belongs to a message."""
+    """A file that belongs to a message."""
 
     name: str
-    text: str
+    data: str | Blob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +76,7 @@ class Shown:
     key: Key
     content: str
     buttons: tuple[Button, ...] = ()
-    file: File | None = None
+    files: tuple[File, ...] = ()
     reply_to: str | None = None
     asked: str | None = None
     final: bool = True
@@ -78,13 +89,18 @@ class Shown:
     @property
     def content_hash(self) -> str:
         """Tells whether a message shows this already."""
-        parts = (self.content, repr(self.buttons), repr(self.file))
+        parts = (self.content, repr(self.buttons), repr(self.files))
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def stop_id(key: Key) -> str:
     """Return the `custom_id` of the stop button on a message being written."""
     return f"stop:{key.text}"
+
+
+def again_id(ask: Ask, turn_id: str) -> str:
+    """Return the `custom_id` of a button that asks about a turn."""
+    return f"{ask}:{turn_id}"
 
 
 def approve_id(approval_id: str) -> str:
@@ -97,8 +113,9 @@ def deny_id(approval_id: str) -> str:
     return f"deny:{approval_id}"
 
 
-def marks(key: Key) -> frozenset[str]:
-    """Return the `custom_id`s by which a message of this key can be found in its channel."""
+def marks(shown: Shown) -> frozenset[str]:
+    """Return the `custom_id`s by which a message can be found in its channel."""
+    key = shown.key
     if key.purpose is Purpose.CARD:
         return frozenset({approve_id(key.subject), deny_id(key.subject)})
-    return frozenset({stop_id(key)})
+    return frozenset({stop_id(key), *(button.custom_id for button in shown.buttons)})

@@ -5,20 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from bot.agent.visible import hides
+from bot.agent.untrusted import speaker_name as speaker_name
+from bot.agent.visible import one_line as one_line
 
-NAME_LENGTH = 32
 THREAD_NAME_LENGTH = 80  # Discord allows 100
 
 _MENTION = re.compile(r"<(@!?|@&|#)(\d{1,20})>")
 _MARKDOWN = re.compile(r"([\\`*_~|#\[\]<>])")
-
-
-def one_line(text: str, limit: int) -> str:
-    """Return a text on one line, without hidden characters, cut to a length."""
-    words = "".join(" " if char.isspace() else char for char in text).split(" ")
-    line = "".join(char for char in " ".join(filter(None, words)) if not hides(char))
-    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def plain(text: str, limit: int = 300) -> str:
@@ -29,12 +22,6 @@ def plain(text: str, limit: int = 300) -> str:
 def code(text: str, limit: int = 100) -> str:
     """Return a text on one line in code style; nothing in it can end the style."""
     return f"`{one_line(text, limit).replace('`', '') or ' '}`"
-
-
-def speaker_name(name: str) -> str:
-    """Return somebody's name as the model is told it: nothing in it can look like markup."""
-    bare = "".join(" " if char in "[]{}<>:\"'`" else char for char in name)
-    return one_line(bare, NAME_LENGTH).strip() or "someone"
 
 
 def thread_name(text: str) -> str:

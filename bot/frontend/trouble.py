@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 
 import discord
 
+from bot.agent.failures import logged
 from bot.events import UserMessageEvent
 from bot.frontend.ids import Place, PlaceKind, place_of, user_of
 from bot.frontend.outbox import Outbox
@@ -51,12 +52,12 @@ class Trouble:
 
     async def tell(self, session_id: str, error: DiscordError) -> None:
         """Tell what is wrong with a session's place; once, until it is over."""
-        logger.warning("cannot write in %s: %s", session_id, error)
+        reference = logged(f"cannot write in {session_id}", error, unexpected=False)
         place = place_of(session_id)
         if place is None or session_id in self._told:
             return
         self._told.add(session_id)
-        text = f"I cannot answer in <#{place.channel_id}>: {error}."
+        text = f"I cannot answer in <#{place.channel_id}>: {error}. (reference {reference})"
         async for channel_id in self._elsewhere(place):
             try:
                 await self._outbox.tell(channel_id, text)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.agent.steps import Wait, next_step
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -17,20 +18,10 @@ from bot.events import (
     TurnOutcome,
     UserMessageEvent,
 )
+from bot.frontend.answers import Asked, Look, answer, end, made
 from bot.frontend.card import card, person
-from bot.frontend.markdown import render
-from bot.frontend.reasoning import split_reasoning
-from bot.frontend.shown import File, Key, Purpose, Shown
-from bot.frontend.text import code, one_line
-
-EMPTY_ANSWER = "*(The answer was empty.)*"
-
-_ENDS = {
-    TurnOutcome.FAILED: "Something went wrong, and there is no answer.",
-    TurnOutcome.STOPPED: "Stopped.",
-    TurnOutcome.CANCELLED: "",
-    TurnOutcome.SKIPPED: "",
-}
+from bot.frontend.shown import Key, Purpose, Shown
+from bot.frontend.text import code, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,39 +32,43 @@ class View:
         shown: The messages, in their order.
         closed: The turns that have ended, with the source ids of the messages that began them:
             they show nothing else, whatever was previewed.
+        waiting: The turn that does nothing until somebody decides, if one does, told in that way.
         settled_to: Up to this `seq` of the log nothing that is shown will change.
         expires_at: When the first undecided request expires.
     """
 
     shown: Sequence[Shown]
     closed: Mapping[str, str | None]
+    waiting: Mapping[str, str | None]
     settled_to: int
     expires_at: datetime | None
 
 
 @dataclass(slots=True)
 class _Turn:
-    source_id: str | None
+    asked: Asked
     author: str
     since: int  # the `seq` from which on the log tells all that this turn shows
     calls: int = 0
+    tools: dict[str, str] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
 
 
-def view(events: Sequence[RecordedEvent]) -> View:
+def view(events: Sequence[RecordedEvent], look: Look = Look()) -> View:  # noqa: B008 - frozen
     """Return what a stretch of a log shows.
 
     The stretch ends where the log ends. A turn of which the first message lies before it is not
     shown: whoever cuts the stretch has shown it already.
     """
-    return _Stretch(events).view()
+    return _Stretch(events, look).view()
 
 
 class _Stretch:
     """One pass over the events, which keeps what the next ones need."""
 
-    def __init__(self, events: Sequence[RecordedEvent]) -> None:
+    def __init__(self, events: Sequence[RecordedEvent], look: Look) -> None:
         self._events = events
+        self._look = look
         self._skipped = {each.turn_id for each in events if _is_skip(each)}
         self._turns: dict[str, _Turn] = {}
         self._open: dict[str, _Turn] = {}
@@ -89,7 +84,8 @@ class _Stretch:
             self._slots += self._told_to_wait()
         return View(
             shown=[each if isinstance(each, Shown) else self._card(each) for each in self._slots],
-            closed={k: each.source_id for k, each in self._turns.items() if k not in self._open},
+            closed={k: each.asked.after for k, each in self._turns.items() if k not in self._open},
+            waiting=self._waiting(),
             settled_to=self._settled_to(),
             expires_at=min(self._expiries(), default=None),
         )
@@ -98,10 +94,12 @@ class _Stretch:
         match event:
             case UserMessageEvent():
                 self._begin(event)
+                if event.notes and event.turn_id not in self._skipped:
+                    yield _notes(event)
             case ResetEvent():
                 yield from self._reset(event)
             case ToolResultEvent():
-                self._results[event.call_id] = event
+                yield from self._finished(event)
             case ApprovalDecidedEvent():
                 self._decide(event)
             case _:
@@ -111,8 +109,9 @@ class _Stretch:
     def _seen_in(self, turn: _Turn, event: RecordedEvent) -> Iterator[Shown | str]:
         match event:
             case AssistantMessageEvent():
-                yield from _answer(turn, event)
+                yield from answer(event, f"m{turn.calls}", turn.asked, self._look)
                 turn.calls += 1
+                turn.tools |= {call.call_id: call.tool for call in event.tool_calls}
                 if event.ends_turn:
                     self._open.pop(event.turn_id, None)
             case ApprovalRequestedEvent():
@@ -121,16 +120,26 @@ class _Stretch:
                 yield event.approval_id
             case TurnEndedEvent():
                 self._open.pop(event.turn_id, None)
-                yield from _end(turn, event)
+                yield from end(event, turn.asked, self._look)
             case _:
                 pass
+
+    def _finished(self, event: ToolResultEvent) -> Iterator[Shown]:
+        self._results[event.call_id] = event
+        if turn := self._turns.get(event.turn_id):
+            yield from made(event, turn.tools.get(event.call_id, "a tool"), turn.asked)
 
     def _begin(self, event: UserMessageEvent) -> None:
         if event.turn_id not in self._turns:
             author = event.author.user_id if event.author else ""
-            turn = self._turns[event.turn_id] = _Turn(event.source_id, author, event.seq)
+            turn = self._turns[event.turn_id] = _Turn(self._asked(event), author, event.seq)
             if event.turn_id not in self._skipped:  # those wait for nothing
                 self._open[event.turn_id] = turn
+
+    def _asked(self, event: UserMessageEvent) -> Asked:
+        """Return what a turn answers; a button's was pressed after what it is about was asked."""
+        about = self._turns.get(event.about)
+        return Asked(event.source_id, event.source_id or (about.asked.after if about else None))
 
     def _decide(self, event: ApprovalDecidedEvent) -> None:
         self._decisions[event.approval_id] = event
@@ -156,7 +165,9 @@ class _Stretch:
     def _wait_notice(self, name: str, turn: _Turn, waiting: _Turn) -> Shown:
         tools = sorted({code(self._requests[each].tool) for each in waiting.pending})
         text = f"This waits for a decision on {', '.join(tools[:5])}; I answer you after it."
-        return Shown(key=Key(name, "wait", Purpose.NOTICE), content=text, reply_to=turn.source_id)
+        return Shown(
+            key=Key(name, "wait", Purpose.NOTICE), content=text, reply_to=turn.asked.source_id
+        )
 
     def _expiries(self) -> Iterator[datetime]:
         for turn in self._open.values():
@@ -169,8 +180,13 @@ class _Stretch:
             self._decisions.get(approval_id),
             self._results.get(request.call_id),
             turn_closed=request.turn_id not in self._open,
-            asked=self._turns[request.turn_id].source_id,
+            asked=self._turns[request.turn_id].asked.after,
         )
+
+    def _waiting(self) -> Mapping[str, str | None]:
+        step = next_step(self._events)
+        turn = self._turns.get(step.turn_id) if isinstance(step, Wait) else None
+        return {step.turn_id: turn.asked.after} if isinstance(step, Wait) and turn else {}
 
     def _settled_to(self) -> int:
         still_open = [turn.since for turn in self._open.values()]
@@ -182,28 +198,10 @@ def _is_skip(event: RecordedEvent) -> bool:
     return isinstance(event, TurnEndedEvent) and event.outcome is TurnOutcome.SKIPPED
 
 
-def _answer(turn: _Turn, event: AssistantMessageEvent) -> Iterator[Shown]:
-    subject = f"m{turn.calls}"
-    answer, _ = split_reasoning(event.text)
-    rendered = render(answer)
-    parts = rendered.messages or ([EMPTY_ANSWER] if event.ends_turn else [])
-    whole = File("answer.md", rendered.attachment) if rendered.attachment else None
-    for number, part in enumerate(parts):
-        yield Shown(
-            key=Key(event.turn_id, subject, Purpose.ANSWER, number),
-            content=part,
-            file=whole if number == len(parts) - 1 else None,
-            reply_to=turn.source_id if number == 0 else None,
-            asked=turn.source_id,
-        )
-
-
-def _end(turn: _Turn, event: TurnEndedEvent) -> Iterator[Shown]:
-    text = event.text or _ENDS[event.outcome]
-    if text:
-        reference = f" (reference {one_line(event.reference, 40)})" if event.reference else ""
-        yield Shown(
-            key=Key(event.turn_id, "end", Purpose.NOTICE),
-            content=f"{one_line(text, 1500)}{reference}",
-            reply_to=turn.source_id,
-        )
+def _notes(event: UserMessageEvent) -> Shown:
+    """Tell somebody what of their message could not be read, in one line."""
+    return Shown(
+        key=Key(event.turn_id, f"n{event.seq}", Purpose.NOTICE),
+        content=plain(" ".join(event.notes), 1000),
+        reply_to=event.source_id,
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import discord
 
 from bot.agent import Agent
+from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
@@ -18,8 +19,11 @@ from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
+from bot.frontend.pacing import Pacing
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
+from bot.frontend.rate import Rate
+from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
 from bot.frontend.rooms import Rooms
@@ -55,20 +59,26 @@ class Parts:
 
 
 def wire(
-    client: discord.Client, agent: Agent, *, stores: Stores, options: FrontendOptions
+    client: discord.Client,
+    agent: Agent,
+    *,
+    stores: Stores,
+    options: FrontendOptions,
+    pacing: Pacing,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
     store, deliveries, marks = stores.sessions, stores.deliveries, stores.marks
-    people, outbox = People(client, options), Outbox(client)
+    people, outbox = People(client, options), Outbox(client, store.get_blob)
     outage, locks, seen = (
         Outage(outbox, noted=lambda: comeback.soon()),
         Locks[int](),
         Seen(stores.places),
     )
+    rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
-    previews = Previews(write=deliverer.preview, interval=options.edit_interval, tasks=showing)
+    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -77,6 +87,7 @@ def wire(
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
         unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
+        look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
     )
     agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
@@ -89,7 +100,13 @@ def wire(
         tasks=work,
     )
     control = Control(
-        agent=agent, store=store, runs=runs, reconciler=reconciler, options=options, tasks=work
+        agent=agent,
+        store=store,
+        runs=runs,
+        reconciler=reconciler,
+        rate=rate,
+        options=options,
+        tasks=work,
     )
     recovery = Recovery(
         agent=agent,
@@ -103,7 +120,7 @@ def wire(
     inbox = Inbox(
         client=client,
         agent=agent,
-        store=store,
+        reader=MessageReader(client=client, store=store, deliveries=deliveries, options=options),
         marks=marks,
         homes=stores.homes,
         people=people,
@@ -112,6 +129,7 @@ def wire(
         outbox=outbox,
         outage=outage,
         locks=locks,
+        rate=rate,
         options=options,
     )
     arrivals = Arrivals(

@@ -78,6 +78,7 @@ class Assembler:
             usage=self._usage,
             model=self._model,
             finish_reason=reason,
+            reasoning=self._reasoning.whole(),
             extra=mended(self._extra),
         )
 

@@ -11,6 +11,7 @@ from bot.errors import (
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
+    RequestRefusedError,
 )
 
 _BY_CODE: Mapping[str, type[ModelError]] = {
@@ -31,11 +32,13 @@ _BY_CODE: Mapping[str, type[ModelError]] = {
     "billing_hard_limit_reached": ModelRefusedError,
     "invalid_api_key": ModelRefusedError,
     "model_not_found": ModelRefusedError,
-    "invalid_request_error": ModelRefusedError,
+    "invalid_request_error": RequestRefusedError,
     "authentication_error": ModelRefusedError,
     "permission_error": ModelRefusedError,
     "not_found_error": ModelRefusedError,
 }
+_OF_A_REQUEST = frozenset({400, 404, 413, 415, 422})
+"""Unless a code blames the key or the model's name, these refuse what is in the request."""
 _TRY_AGAIN = frozenset({408, 409, 425, 429})
 _LONGEST_TEXT = 300
 
@@ -72,15 +75,17 @@ def _kind(
     codes: list[str], error: Mapping[str, Any], status: int | None, may_retry: bool
 ) -> type[ModelError]:
     known = [_BY_CODE[code.lower()] for code in codes if code.lower() in _BY_CODE]
-    specific = next((kind for kind in known if kind is not ModelRefusedError), None)
+    specific = next((kind for kind in known if not issubclass(kind, ModelRefusedError)), None)
     if specific is not None:
         return specific
     if _flagged(error):
         return ContentRefusedError
-    if known or not may_retry:
-        return ModelRefusedError
     refused = status is not None and 400 <= status < 500 and status not in _TRY_AGAIN
-    return ModelRefusedError if refused else ModelUnavailableError
+    if not (known or refused or not may_retry):
+        return ModelUnavailableError
+    of_this_request = status in _OF_A_REQUEST or (status is None and bool(known))
+    blames_more = ModelRefusedError in known
+    return RequestRefusedError if of_this_request and not blames_more else ModelRefusedError
 
 
 def _error_object(body: object) -> Mapping[str, Any]:

@@ -87,6 +87,14 @@ class Hub:
                 self._tell(session, "THREAD_MEMBERS_UPDATE", body)
         self._world.pulse.beat()
 
+    def of_member(self, guild: Guild, whose: User, event: str, body: Json) -> None:
+        """Tell of a member: themselves in any case, and those who asked for the members intent."""
+        for session in self._of(guild, Intents(0)):
+            knows = Intents.GUILD_MEMBERS in session.intents and session.bot.id in guild.members
+            if session.bot is whose or knows:
+                self._tell(session, event, body)
+        self._world.pulse.beat()
+
     def _tell(self, session: Session, event: str, body: Json) -> None:
         self._world.faults.deliver(event, session.bot, lambda: session.dispatch(event, body))
 

@@ -11,6 +11,8 @@ from bot.sandbox.errors import Json, Refusal
 from bot.sandbox.forms import Form
 from bot.sandbox.mentions import Allowed
 from bot.sandbox.messages import NO_FLAGS, Flags
+from bot.sandbox.polls import Poll, checked_poll
+from bot.sandbox.stickers import MOST_STICKERS
 
 File = tuple[str, bytes]
 MOST_CONTENT = 2000  # code points: what len() counts
@@ -18,6 +20,7 @@ UPLOAD_LIMIT = 10 * 1024 * 1024
 MOST_FILES = 10
 REPLIES, FORWARDS = 0, 1  # the types of a message reference
 MOST_NONCE = 25
+ALONE = ("content", "embeds", "components", "attachments", "sticker_ids", "poll")
 SETTABLE = Flags.SUPPRESS_EMBEDS | Flags.SUPPRESS_NOTIFICATIONS | Flags.COMPONENTS_V2
 
 
@@ -58,6 +61,8 @@ class Draft:
     keep: list[int] | None = None
     reply_to: ReplyTo | None = None
     forward: Forward | None = None
+    stickers: list[int] = field(default_factory=list)
+    poll: Poll | None = None
     allowed: Allowed = field(default_factory=Allowed)
     flags: Flags = NO_FLAGS
     nonce: str | int | None = None
@@ -66,7 +71,7 @@ class Draft:
 
     def refuse_empty(self) -> None:
         """Refuse a new message without anything to see."""
-        parts = (self.embeds, self.components, self.uploads, self.forward)
+        parts = (self.embeds, self.components, self.uploads, self.forward, self.stickers, self.poll)
         if not (self.content or "").strip() and not any(parts):
             raise Refusal.EMPTY_MESSAGE.error()
 
@@ -113,6 +118,8 @@ def read_draft(
         keep=_kept(form),
         reply_to=reply_to,
         forward=forward,
+        stickers=form.snowflakes("sticker_ids", MOST_STICKERS) or [],
+        poll=checked_poll(form),
         allowed=Allowed.of(form.child("allowed_mentions")),
         flags=flags & (SETTABLE | Flags.EPHEMERAL),
         nonce=_nonce(form),
@@ -132,6 +139,8 @@ def _flags(form: Form, already: Flags) -> Flags:
 
 def _content(form: Form, flags: Flags) -> str | None:
     content = form.text("content", 0, MOST_CONTENT)
+    if content is not None:
+        content = content.strip()  # measured: Discord keeps no blanks around a message's text
     if Flags.COMPONENTS_V2 in flags and (content or form.body.get("embeds")):
         text = "The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2"
         form.wrong("MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", text, "content")
@@ -154,7 +163,7 @@ def _reference(body: Form) -> tuple[ReplyTo | None, Forward | None]:
     message_id = form.snowflake("message_id", required=True) or 0
     if kind == FORWARDS:
         channel_id = form.snowflake("channel_id", required=True) or 0
-        if any(body.body.get(key) for key in ("content", "embeds", "components", "attachments")):
+        if any(body.body.get(key) for key in ALONE):
             form.wrong("MESSAGE_REFERENCE_FORWARD_ALONE", "A forward carries nothing else.")
         return None, Forward(channel_id, message_id)
     strict = form.value("fail_if_not_exists", bool)

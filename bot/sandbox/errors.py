@@ -47,7 +47,12 @@ class Refusal(Enum):
         20028,
         "The write action you are performing on the channel has hit the write rate limit",
     )
-    TOO_MANY_PINS = (400, 30003, "Maximum number of pins reached (50)")
+    TOO_MANY_PINS = (400, 30003, "Maximum number of pins reached (250)")
+    TOO_MANY_EVENTS = (
+        400,
+        30038,
+        "Maximum number of uncompleted guild scheduled events reached (100)",
+    )
     OLD_EDITS = (
         429,
         30046,
@@ -64,6 +69,7 @@ class Refusal(Enum):
     WRONG_CHANNEL_TYPE = (400, 50024, "Cannot execute action on this channel type")
     INVALID_WEBHOOK_TOKEN = (401, 50027, "Invalid Webhook Token")
     INVALID_FORM = (400, 50035, "Invalid Form Body")
+    INVALID_STICKER = (400, 50081, "Invalid sticker sent")
     ARCHIVED_THREAD = (400, 50083, "Thread is archived")
     INVALID_JSON = (400, 50109, "The request body contains invalid JSON.")
     THREAD_EXISTS = (400, 160004, "A thread has already been created for this message")

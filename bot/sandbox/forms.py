@@ -1,6 +1,7 @@
 """Checking a request body field by field, and Discord's nested list of what is wrong."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from bot.sandbox.errors import Json, Refusal
@@ -66,6 +67,9 @@ class Form:
 
     def integer(self, key: str, least: int, most: int, *, required: bool = False) -> int | None:
         """Return an integer between the bounds."""
+        given = self.body.get(key)
+        if isinstance(given, float) and given.is_integer():  # as discord.py writes hours: 24.0
+            self.body[key] = int(given)
         value = self.value(key, int, required=required)
         if value is not None and not least <= value <= most:
             self.wrong(
@@ -81,6 +85,18 @@ class Form:
         if value is not None and value not in allowed:
             self.wrong("BASE_TYPE_CHOICES", f"Value must be one of {sorted(allowed)}.", key)
         return value
+
+    def time(self, key: str, *, required: bool = False) -> datetime | None:
+        """Return a moment, which travels as ISO 8601; one without an offset is in UTC."""
+        text = self.value(key, str, required=required)
+        if text is None:
+            return None
+        try:
+            found = datetime.fromisoformat(text)
+        except ValueError:
+            self.wrong("DATE_TIME_TYPE_PARSE", f"Could not parse {text}. Should be ISO8601.", key)
+            return None
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     def snowflake(self, key: str, *, required: bool = False) -> int | None:
         """Return an id, which travels as a string of digits."""

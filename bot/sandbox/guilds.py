@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from bot.sandbox import payloads, permissions
 from bot.sandbox.channels import Channel, Thread
 from bot.sandbox.permissions import Permissions
+from bot.sandbox.stickers import Sticker
 from bot.sandbox.users import Bot, Intents, User
 
 if TYPE_CHECKING:
+    from bot.sandbox.scheduled_events import ScheduledEvent
     from bot.sandbox.world import World
 
 
@@ -54,10 +56,32 @@ class Member:
     joined_at: datetime
     roles: list[Role] = field(default_factory=list)
     nick: str | None = None
+    timed_out_until: datetime | None = None
+
+    @property
+    def is_timed_out(self) -> bool:
+        """Whether they may only look on for now."""
+        until = self.timed_out_until
+        return until is not None and until > self.user.world.clock.now()
+
+    @property
+    def rank(self) -> int:
+        """The position of the highest role; @everyone's is 0."""
+        return max((role.position for role in self.roles), default=0)
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """What a bot did to a guild, and the reason that it gave."""
+
+    action: str
+    by: User
+    target: object
+    reason: str | None
 
 
 class Guild:
-    """A server with its roles, members, channels and threads."""
+    """A server with its roles, members, channels, threads and scheduled events."""
 
     def __init__(self, world: World, name: str, owner: User) -> None:
         self.world, self.name, self.owner = world, name, owner
@@ -67,6 +91,9 @@ class Guild:
         self.roles = [self.everyone]
         self.members: dict[int, Member] = {}
         self.channels: list[Channel] = []
+        self.events: list[ScheduledEvent] = []
+        self.audit_log: list[AuditEntry] = []
+        self.stickers: list[Sticker] = []
         self.join(owner)
 
     @property
@@ -89,6 +116,12 @@ class Guild:
             channel, "CHANNEL_CREATE", lambda _: payloads.place(channel), Intents.GUILDS
         )
         return channel
+
+    def sticker(self, name: str) -> Sticker:
+        """Add a sticker, before the bots connect: they are not told of changes."""
+        sticker = Sticker(self.world.ids.next(), name)
+        self.stickers.append(sticker)
+        return sticker
 
     def permits(
         self,
@@ -166,10 +199,14 @@ class Guild:
         self.members[user.id].roles.remove(role)
         self._changed(user)
 
+    def time_out(self, user: User, until: datetime | None) -> None:
+        """Let a member only look on until then, or take part again."""
+        self.members[user.id].timed_out_until = until
+        self._changed(user)
+
     def _changed(self, user: User) -> None:
         body = payloads.member(self.members[user.id]) | {"guild_id": str(self.id)}
-        audience = Intents.GUILD_MEMBERS
-        self.world.hub.in_guild(self, "GUILD_MEMBER_UPDATE", lambda _: body, audience)
+        self.world.hub.of_member(self, user, "GUILD_MEMBER_UPDATE", body)
 
     def leave(self, user: User) -> None:
         """Let someone go."""

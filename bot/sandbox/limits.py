@@ -32,6 +32,7 @@ class Limits:
     Attributes:
         sends: Messages that a bot posts into one channel.
         edits: Edits of its messages in one channel.
+        writes: Both of them together, in one bucket in the place of two.
         others: Requests of any other route, for each channel, guild or webhook.
         overall: Requests of a bot in all, but for first responses to interactions.
         invalid: Answers of 401, 403 and 429 to one address, which is blocked for the rest of
@@ -43,6 +44,7 @@ class Limits:
 
     sends: Rate | None = Rate(5, 5.0)
     edits: Rate | None = Rate(5, 5.0)
+    writes: Rate | None = None
     others: Rate | None = Rate(50, 1.0)
     overall: Rate | None = Rate(50, 1.0)
     invalid: Rate | None = Rate(10_000, 600.0)

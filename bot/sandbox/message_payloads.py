@@ -45,6 +45,7 @@ def _shown(message: Message, viewer: Bot, *, allowed: bool) -> Json:
     body = _whole(message)
     if not viewer.may_read(message, allowed=allowed):
         body |= HIDDEN
+        body.pop("poll", None)
         for snapshot in body.get("message_snapshots", []):
             snapshot["message"] |= HIDDEN
     for emoji in body["reactions"]:
@@ -85,6 +86,10 @@ def _whole(message: Message) -> Json:
 
 def _extras(message: Message) -> Json:
     extras: Json = {}
+    if message.stickers:
+        extras["sticker_items"] = [each.item() for each in message.stickers]
+    if message.poll is not None:
+        extras["poll"] = message.poll.payload(message.created_at)
     if message.webhook_id is not None:
         extras["webhook_id"] = str(message.webhook_id)
     if message.thread is not None:
@@ -119,6 +124,8 @@ def _forwarded(each: Snapshot) -> Json:
         "mentions": [payloads.user(user) for user in each.mentions],
         "mention_roles": [str(role.id) for role in each.mention_roles],
     }
+    if each.stickers:
+        snapshot["sticker_items"] = [sticker.item() for sticker in each.stickers]
     return {"message_reference": reference, "message_snapshots": [{"message": snapshot}]}
 
 

@@ -52,6 +52,8 @@ def message(each: Message, person: Person) -> Json:
         "command": _run(each),
         "forwarded": _forwarded(each.forwarded, person) if each.forwarded else None,
         "files": [_file(each.place, file) for file in each.attachments],
+        "stickers": [sticker.name for sticker in each.stickers],
+        "poll": _poll(each),
         "embeds": [] if Flags.SUPPRESS_EMBEDS in each.flags else each.embeds,
         "components": each.components,
         "reactions": _reactions(each, person),
@@ -94,10 +96,18 @@ def _forwarded(each: Snapshot, person: Person) -> Json:
     return {
         "content": each.content,
         "files": [_file(each.origin, file) for file in each.attachments],
+        "stickers": [sticker.name for sticker in each.stickers],
         "embeds": each.embeds,
         "at": payloads.moment(each.created_at),
         "origin": each.origin.name if each.origin.seen_by(person) else None,
     }
+
+
+def _poll(each: Message) -> Json | None:
+    if each.poll is None:
+        return None
+    answers = [str(media.get("text", "")) for media in each.poll.answers]
+    return {"question": each.poll.question, "answers": answers}
 
 
 def _file(place: Place, file: Attachment) -> Json:

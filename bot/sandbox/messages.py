@@ -10,6 +10,8 @@ from enum import IntEnum, IntFlag
 from typing import TYPE_CHECKING, Any
 
 from bot.sandbox.errors import Json
+from bot.sandbox.polls import Poll
+from bot.sandbox.stickers import Sticker
 
 if TYPE_CHECKING:
     from bot.sandbox.channels import Place, Thread
@@ -91,6 +93,7 @@ class Snapshot:
     embeds: list[Json]
     components: list[Json]
     attachments: list[Attachment]
+    stickers: list[Sticker]
     flags: Flags
     mentions: list[User]
     mention_roles: list[Role]
@@ -108,6 +111,7 @@ class Snapshot:
             embeds=list(message.embeds),
             components=list(message.components),
             attachments=list(message.attachments),
+            stickers=list(message.stickers),
             flags=message.flags,
             mentions=list(message.mentions),
             mention_roles=list(message.mention_roles),
@@ -151,6 +155,8 @@ class Message:
     embeds: list[Json] = field(default_factory=list)
     components: list[Json] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
+    stickers: list[Sticker] = field(default_factory=list)
+    poll: Poll | None = None
     reference: Reference | None = None
     forwarded: Snapshot | None = None
     flags: Flags = NO_FLAGS

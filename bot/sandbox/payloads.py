@@ -83,7 +83,7 @@ def member(each: Member, *, with_user: bool = True) -> Json:
         "mute": False,
         "pending": False,
         "flags": 0,
-        "communication_disabled_until": None,
+        "communication_disabled_until": moment(each.timed_out_until),
     }
     return body | ({"user": user(each.user)} if with_user else {})
 
@@ -166,7 +166,7 @@ def guild(each: Guild) -> Json:
         "owner_id": str(each.owner.id),
         "roles": [role(held) for held in each.roles],
         "emojis": [],
-        "stickers": [],
+        "stickers": [held.payload(each) for held in each.stickers],
         "features": [],
         "region": "",
         "afk_timeout": 300,

@@ -84,6 +84,12 @@ class Person(User):
                 posting.require(message.place, self, Permissions.MANAGE_MESSAGES)
             edits.delete(message)
 
+    async def asks(self, question: str, answers: Iterable[str], *, in_: Place) -> Message:
+        """Post a poll."""
+        media = [{"poll_media": {"text": answer}} for answer in answers]
+        poll = {"question": {"text": question}, "answers": media}
+        return await self.says("", in_=in_, poll=poll)
+
     async def forwards(self, message: Message, *, to: Place) -> Message:
         """Forward a message to another place."""
         reference = {

@@ -37,11 +37,13 @@ class Permissions(IntFlag):
     MANAGE_ROLES = 1 << 28
     MANAGE_WEBHOOKS = 1 << 29
     USE_APPLICATION_COMMANDS = 1 << 31
+    MANAGE_EVENTS = 1 << 33
     MANAGE_THREADS = 1 << 34
     CREATE_PUBLIC_THREADS = 1 << 35
     CREATE_PRIVATE_THREADS = 1 << 36
     SEND_MESSAGES_IN_THREADS = 1 << 38
     MODERATE_MEMBERS = 1 << 40
+    CREATE_EVENTS = 1 << 44
     SEND_POLLS = 1 << 49
     PIN_MESSAGES = 1 << 51
 
@@ -89,6 +91,8 @@ IN_DMS = Permissions.of(
         "PIN_MESSAGES",
     ]
 )
+# All that who is timed out keeps ("Permissions for Timed Out Members").
+_TIMED_OUT = Permissions.of(("VIEW_CHANNEL", "READ_MESSAGE_HISTORY"))
 # Without Send Messages these have no effect ("Implicit Permissions").
 _NEED_SENDING = Permissions.of(
     ("MENTION_EVERYONE", "SEND_TTS_MESSAGES", "ATTACH_FILES", "EMBED_LINKS")
@@ -105,7 +109,9 @@ def in_guild(guild: Guild, user: User) -> Permissions:
     result = guild.everyone.permissions
     for role in member.roles:
         result |= role.permissions
-    return ALL if Permissions.ADMINISTRATOR in result else result
+    if Permissions.ADMINISTRATOR in result:
+        return ALL
+    return result & _TIMED_OUT if member.is_timed_out else result
 
 
 def in_channel(
@@ -126,6 +132,8 @@ def in_channel(
     roles: list[Role] = channel.guild.members[user.id].roles
     result = _apply(result, [overwrites.get(role) for role in roles])
     result = _apply(result, [overwrites.get(user)])
+    if channel.guild.members[user.id].is_timed_out:
+        result &= _TIMED_OUT
     return _implicit(result, sending)
 
 

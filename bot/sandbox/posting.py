@@ -11,6 +11,7 @@ from bot.sandbox.drafts import Draft, Forward, ReplyTo, Upload
 from bot.sandbox.errors import Json, Refusal
 from bot.sandbox.messages import Attachment, Flags, Kind, Message, Reference, Snapshot
 from bot.sandbox.permissions import Permissions
+from bot.sandbox.stickers import chosen
 from bot.sandbox.threads import join_thread, set_archived, thread_changed
 from bot.sandbox.users import Bot, Intents, User
 
@@ -63,6 +64,8 @@ def _may_post(place: Place, author: User, draft: Draft) -> None:
     require(place, author, place.sending)
     if draft.uploads:
         require(place, author, Permissions.ATTACH_FILES)
+    if draft.poll is not None and place.guild is not None:
+        require(place, author, Permissions.SEND_POLLS)
     if draft.embeds:
         require(place, author, Permissions.EMBED_LINKS)
     if draft.reply_to is not None:
@@ -106,6 +109,8 @@ def _made(place: Place, author: User, draft: Draft, origin: Origin) -> Message:
         embeds=draft.embeds or [],
         components=draft.components or [],
         attachments=[stored(place, each) for each in draft.uploads],
+        stickers=chosen(place, draft.stickers),
+        poll=draft.poll,
         reference=reference,
         forwarded=forwarded,
         flags=draft.flags if private else draft.flags & ~Flags.EPHEMERAL,
@@ -134,6 +139,9 @@ def _snapshot(world: World, author: User, forward: Forward | None) -> Snapshot |
         raise Refusal.UNKNOWN_MESSAGE.error()
     if message.is_system:
         raise Refusal.SYSTEM_MESSAGE.error()
+    if message.poll is not None:  # "disallowed if there are any polls", says the reference
+        text = {"code": "MESSAGE_REFERENCE_INVALID", "message": "A poll cannot be forwarded."}
+        raise Refusal.INVALID_FORM.error({"message_reference": {"_errors": [text]}})
     return Snapshot.of(message)
 
 

@@ -6,12 +6,13 @@ from bot.sandbox import payloads
 from bot.sandbox.channels import Place
 from bot.sandbox.edits import changed, refuse_archived
 from bot.sandbox.errors import Json, Refusal
-from bot.sandbox.messages import Message
+from bot.sandbox.messages import Kind, Message, Reference
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.posting import require
+from bot.sandbox.threads import system_message
 from bot.sandbox.users import Intents, User
 
-MOST_PINS = 50
+MOST_PINS = 250
 
 
 def add(message: Message, user: User, emoji: str) -> None:
@@ -60,13 +61,15 @@ def _located(place: Place) -> Json:
     return body | ({"guild_id": str(place.guild.id)} if place.guild is not None else {})
 
 
-def pin(message: Message) -> None:
-    """Pin a message."""
+def pin(message: Message, by: User) -> None:
+    """Pin a message, which Discord says in the place; pinning it again changes nothing."""
     if message.pinned_at is None:
         if len(message.place.pins) >= MOST_PINS:
             raise Refusal.TOO_MANY_PINS.error()
         message.pinned_at = message.world.clock.now()
         _pins_changed(message)
+        reference = Reference(message.place.id, message.id, message)
+        system_message(message.place, Kind.PINNED, "", reference, by)
 
 
 def unpin(message: Message) -> None:

@@ -33,7 +33,7 @@ def thread_on(message: Message, owner: User, name: str, *, minutes: int = 1440) 
     thread = Thread(channel, name, owner, thread_id=message.id, private=False)
     message.thread, message.flags = thread, message.flags | Flags.HAS_THREAD
     _opened(thread, minutes)
-    _system(
+    system_message(
         thread, Kind.THREAD_STARTER, "", Reference(channel.id, message.id, message), message.author
     )
     return thread
@@ -47,7 +47,7 @@ def thread_in(
     thread = Thread(channel, name, owner, thread_id=owner.world.ids.next(), private=private)
     _opened(thread, minutes)
     if not private:
-        _system(channel, Kind.THREAD_CREATED, name, Reference(thread.id, None, None), owner)
+        system_message(channel, Kind.THREAD_CREATED, name, Reference(thread.id, None, None), owner)
     return thread
 
 
@@ -64,9 +64,10 @@ def _opened(thread: Thread, minutes: int) -> None:
     )
 
 
-def _system(
+def system_message(
     place: Place, kind: Kind, content: str, reference: Reference | None, author: User
 ) -> Message:
+    """Say in a place what somebody did there, as Discord does."""
     from bot.sandbox.posting import (
         publish,  # posting needs this module, for threads that it opens again
     )
@@ -90,14 +91,14 @@ def rename(thread: Thread, name: str, by: User) -> None:
     """Give a thread another name, which Discord says in it."""
     if thread.name != name:
         thread.name = name
-        _system(thread, Kind.NAME_CHANGED, name, None, by)
+        system_message(thread, Kind.NAME_CHANGED, name, None, by)
 
 
 def add_to_thread(thread: Thread, user: User, by: User) -> None:
     """Bring someone else into a thread, which Discord says in it."""
     if user.id not in thread.members:
         join_thread(thread, user)
-        _system(thread, Kind.MEMBER_ADDED, "", None, by).mentions = [user]
+        system_message(thread, Kind.MEMBER_ADDED, "", None, by).mentions = [user]
 
 
 def thread_changed(thread: Thread) -> None:

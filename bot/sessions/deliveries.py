@@ -20,6 +20,10 @@ _REMOVE = """
     DELETE FROM deliveries
     WHERE session_id = ? AND turn_id = ? AND subject = ? AND purpose = ? AND part = ?"""
 
+_MOVE = """
+    UPDATE deliveries SET subject = ?6, purpose = ?7, part = ?8
+    WHERE session_id = ?1 AND turn_id = ?2 AND subject = ?3 AND purpose = ?4 AND part = ?5"""
+
 _SELECT = """
     SELECT session_id, turn_id, subject, purpose, part, channel_id, message_id, content_hash, final
     FROM deliveries WHERE session_id = ?{of_turns}
@@ -95,6 +99,10 @@ class DeliveryStore:
     async def remove(self, *deliveries: Delivery) -> None:
         """Forget the deliveries of these keys, all in one write."""
         await self._database.execute_many(_REMOVE, [astuple(each)[:5] for each in deliveries])
+
+    async def move(self, delivery: Delivery, subject: str, purpose: str, part: int) -> None:
+        """Let a delivery be that of another key of its turn: its message shows that from now on."""
+        await self._database.execute(_MOVE, (*astuple(delivery)[:5], subject, purpose, part))
 
     async def delivered_to(self, session_id: str) -> int:
         """Return up to which event people have seen a session, 0 for nothing."""

@@ -19,6 +19,7 @@ from bot import (
     Decision,
     DoneEvent,
     RunStatus,
+    Session,
     SessionManager,
     SessionStore,
     Tool,
@@ -358,6 +359,37 @@ async def test_a_gate_can_look_at_the_arguments(
     result = await agent.run("spend", session_id="s")
     assert spent == [5]
     assert [request.arguments for request in result.pending] == [{"amount": 50}]
+
+
+async def test_a_gate_can_look_at_what_was_said(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    visited: list[str] = []
+
+    def was_named(arguments: Mapping[str, Any], session: Session) -> bool:
+        said = (event for event in session.events if isinstance(event, UserMessageEvent))
+        return all(arguments["place"] not in event.text for event in said)
+
+    @tool(approval=was_named)
+    def visit(place: str) -> str:
+        visited.append(place)
+        return "seen"
+
+    agent = make_agent(tools=[visit])
+    model.says(calls=[("visit", {"place": "Rome"}), ("visit", {"place": "Oslo"})])
+    result = await agent.run("go to Rome", session_id="s")
+    assert visited == ["Rome"]
+    assert [request.arguments for request in result.pending] == [{"place": "Oslo"}]
+
+
+async def test_a_gate_may_be_written_in_c(make_agent: MakeAgent, model: ScriptedModel) -> None:
+    @tool(approval=bool)  # whatever has arguments asks
+    def act(what: str = "this") -> str:
+        return "acted"
+
+    agent = make_agent(tools=[act])
+    model.says(calls=[("act", {})])
+    assert len((await agent.run("go", session_id="s")).pending) == 1
 
 
 async def test_a_gate_that_fails_asks(make_agent: MakeAgent, model: ScriptedModel) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from bot import (
@@ -129,11 +130,33 @@ def test_a_summary_from_before_a_reset_is_not_told() -> None:
     assert [m["role"] for m in history(session.events)] == ["user"]
 
 
-def test_attachments_are_named() -> None:
+def test_files_are_parts_that_name_a_blob() -> None:
     file = Attachment(sha256="0" * 64, media_type="image/png", name="cat.png")
     session = Session("s")
-    session.append(UserMessageEvent(text="", attachments=(file,)))
-    assert history(session.events)[0]["content"] == "[attached: cat.png (image/png)]"
+    session.append(UserMessageEvent(text="look", attachments=(file,)))
+    blob = {"type": "blob", "sha256": "0" * 64, "media_type": "image/png", "name": "cat.png"}
+    assert history(session.events)[0]["content"] == [{"type": "text", "text": "look"}, blob]
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("images_refused", ["cat.png"]),
+        ("context_too_long", ["cat.png", "notes.txt"]),
+        ("model_unavailable", []),
+    ],
+)
+def test_files_for_which_a_request_was_refused_are_only_named(code: str, named: list[str]) -> None:
+    files = (
+        Attachment(sha256="0" * 64, media_type="image/png", name="cat.png"),
+        Attachment(sha256="1" * 64, media_type="text/plain", name="notes.txt"),
+    )
+    session = Session("s")
+    session.append(UserMessageEvent(text="", attachments=files))
+    session.append(TurnEndedEvent(outcome=TurnOutcome.FAILED, code=code))
+    content = history(session.events)[0]["content"]
+    text = content if isinstance(content, str) else str(content[0].get("text", ""))
+    assert [name for name in ("cat.png", "notes.txt") if f"[attached: {name}" in text] == named
 
 
 def test_a_call_without_arguments_is_told_as_an_empty_object() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from bot import (
     Agent,
+    AssistantMessageEvent,
     DoneEvent,
     ErrorEvent,
     ModelUnavailableError,
@@ -48,6 +49,19 @@ async def test_reasoning_is_streamed_and_not_part_of_the_answer(
     seen = [event async for event in agent.run("hi", session_id="s")]
     assert [e.chunk for e in seen if isinstance(e, ReasoningChunkEvent)] == ["hmm"]
     assert [e.chunk for e in seen if isinstance(e, TextChunkEvent)] == ["yes"]
+    [answer] = [e for e in seen if isinstance(e, AssistantMessageEvent)]
+    assert (answer.text, answer.reasoning) == ("yes", "hmm")
+
+
+async def test_of_long_reasoning_the_log_keeps_the_beginning(
+    agent: Agent, model: ScriptedModel
+) -> None:
+    delta = {"reasoning_content": "hmm " * 1000, "content": "yes"}
+    model.chunks([{"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]}])
+    result = await agent.run("hi", session_id="s")
+    answer = result.context.session.events[-1]
+    assert isinstance(answer, AssistantMessageEvent)
+    assert answer.reasoning == "hmm " * 500
 
 
 async def test_more_model_calls_than_allowed_wait_and_are_told(

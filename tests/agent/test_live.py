@@ -27,6 +27,7 @@ from bot import (
     UserMessageEvent,
     tool,
 )
+from bot.agent.attachments import Attachments
 from bot.agent.closing import end_turn
 from bot.agent.interrupts import Interrupted, Interrupts
 from bot.agent.live import LiveSession, LiveSessions
@@ -324,6 +325,7 @@ async def test_a_call_that_was_closed_meanwhile_does_not_start(
         approval_ttl=timedelta(hours=1),
         max_steps=5,
         slots=asyncio.Semaphore(),
+        attachments=Attachments(manager),
     )
     message, _ = await live.record(lambda s: [user_message(), answer(["a"])])
     step = next_step(live.session.unfinished())

@@ -57,6 +57,7 @@ class Kind(Enum):
     STOPPED = auto()
     SKIPPED = auto()
     NOTICE = auto()
+    FILES = auto()
     ANSWER = auto()
 
 
@@ -73,6 +74,8 @@ def kind_of(message: Message) -> Kind:
         return Kind.FAILURE
     if text == "Stopped.":
         return Kind.STOPPED
+    if text.startswith("-# Made by"):
+        return Kind.FILES
     if text.startswith(SKIPS):
         return Kind.SKIPPED
     if text.startswith(NOTICES) or "began the conversation anew" in text:
@@ -86,13 +89,19 @@ def judge(place: Place, bot: User, asked: Sequence[Asked], lines: Sequence[str])
     here = [each for each in asked if each.place is place]
     first = min((each.message.id for each in here), default=0)
     said = [each for each in said if each.id > first]
-    wrong = [f"a button is left: {each.line()}" for each in said if each.buttons]
+    wrong = [f"a button is left: {each.line()}" for each in said if _unfinished(each)]
+    wrong += [f"no file: {e.line()}" for e in said if kind_of(e) is Kind.FILES and not _files(e)]
     wrong += [f"nobody asked for {each.line()}" for each in _strange(said, here)]
     for each in here:
         wrong += _about(each, said, lines)
     wrong += _order(said, here)
     wrong += [f"{p.by.name} pings {p.who}" for p in place.world.pings if p.message in said]
     return wrong
+
+
+def _unfinished(message: Message) -> bool:
+    """Whether a message has a button of something that goes on, or waits."""
+    return any(button.get("label") in {"Stop", "Approve", "Deny"} for button in message.buttons)
 
 
 def _strange(said: Sequence[Message], asked: Sequence[Asked]) -> Iterator[Message]:
@@ -164,6 +173,13 @@ def _calls(asked: Asked, said: Sequence[Message], lines: Sequence[str]) -> Itera
             yield f"{line} ran {ran} times"
         if tool == "burn":
             yield from _card(asked, line, ran, said)
+        shown = [name for each in said for name in _files(each)].count(f"{line}.txt")
+        if shown > (ran if tool == "draw" else 0):
+            yield f"{line} ran {ran} times, and its file is shown {shown} times"
+
+
+def _files(message: Message) -> list[str]:
+    return [each.filename for each in message.attachments]
 
 
 def _card(asked: Asked, line: str, ran: int, said: Sequence[Message]) -> Iterator[str]:

@@ -57,6 +57,11 @@ async def text_before_a_tool(scene: Scene) -> None:
 
 
 @kind
+async def files_of_tools(scene: Scene) -> None:
+    await scene.asks(TALKING, calls=["draw", "draw"])
+
+
+@kind
 async def approved(scene: Scene) -> None:
     asked = await scene.asks(TALKING, calls=["burn"])
     await scene.decides("Approve", f"{asked.token}.0")

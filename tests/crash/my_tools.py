@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bot import tool
+from bot import File, ToolOutput, tool
 
 LINES = Path(__file__).with_name("lines.txt")
 
@@ -23,6 +23,12 @@ def _write(line: str) -> str:
 def jot(line: str) -> str:
     """Write a line; nobody is asked."""
     return _write(line)
+
+
+@tool
+def draw(line: str) -> ToolOutput:
+    """Write a line, and show it as a file; nobody is asked."""
+    return ToolOutput(_write(line), [File(f"{line}.txt", line.encode())])
 
 
 @tool(approval=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from bot.sandbox import Bot, Message, Person, Place, World
@@ -36,9 +38,9 @@ class Desk:
             fates=frozenset(fates or (Fate.ANSWERED,)),
         )
 
-    def says(self, text: str, **fields: object) -> Message:
+    def says(self, text: str, files: Sequence[tuple[str, bytes]] = (), **fields: object) -> Message:
         quiet: dict[str, object] = {"allowed_mentions": {"parse": []}}
-        draft = written(text, (), {**quiet, **fields}, self.question.id)
+        draft = written(text, files, {**quiet, **fields}, self.question.id)
         return post(self.place, self.bot, draft)
 
     def wrong(self, *lines: str) -> str:
@@ -119,3 +121,32 @@ def test_cards_and_lines_have_to_agree(
     found = desk.wrong(*lines)
     assert expected in found
     assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("shown", "lines", "expected"),
+    [
+        (("q1.0.txt",), ("q1.0",), ""),
+        ((), ("q1.0",), ""),
+        (("q1.0.txt", "q1.0.txt"), ("q1.0",), "its file is shown 2 times"),
+        (("q1.0.txt",), (), "its file is shown 1 times"),
+    ],
+)
+def test_a_file_is_shown_once_and_only_if_it_was_made(
+    shown: tuple[str, ...], lines: tuple[str, ...], expected: str
+) -> None:
+    plan = Plan(calls=(("draw", "q1.0"),))
+    desk = Desk(plan)
+    for name in shown:
+        desk.says("-# Made by `draw`", [(name, b"q1.0")])
+    desk.says(plan.answer("q1", 1))
+    found = desk.wrong(*lines)
+    assert expected in found
+    assert bool(found) == bool(expected)
+
+
+def test_a_message_for_files_without_any_is_wrong() -> None:
+    desk = Desk(Plan())
+    desk.says("-# Made by `draw`")
+    desk.says(Plan().answer("q1", 1))
+    assert "no file" in desk.wrong()

@@ -33,7 +33,6 @@ async def stage(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Stage]:
         options = FrontendOptions(
             api_base=sandbox.api_base,
             channel_ids=frozenset({desk.id}),
-            edit_interval=0.05,
             drain_seconds=0.0,
             guilds_within=0.05,
         )

@@ -15,7 +15,7 @@ import discord
 from bot.agent import Agent, Tool, tool
 from bot.events import RecordedEvent
 from bot.frontend import FrontendOptions, ParleyClient, Stores, may_decide
-from bot.frontend.tools.announce import announce_tool
+from bot.frontend.tools import discord_tools
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
 from bot.sandbox import (
@@ -32,14 +32,16 @@ from bot.sandbox import (
 )
 from bot.sandbox.model import ModelServer, ScriptedModel
 from bot.sessions import SQLiteSessionManager
+from tests.setups import labels
 
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
 
 
 @dataclass
 class Tools:
-    """The tools of the tests, and a note of what they did."""
+    """The tools of the tests, with those that a scenario adds, and a note of what they did."""
 
+    more: Sequence[Tool] = ()
     done: list[str] = field(default_factory=list)
     may_finish: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -64,7 +66,13 @@ class Tools:
             self.done.append(f"did {name}")
             return "done"
 
-        return delete_file, read_clock, long_job
+        @tool
+        async def slow_job() -> str:
+            """Do something that takes its time, and ask nobody."""
+            await self.may_finish.wait()
+            return "done"
+
+        return delete_file, read_clock, long_job, slow_job, *self.more
 
 
 def parley(
@@ -86,7 +94,7 @@ def parley(
         return Agent(
             provider=provider,
             session_manager=store,
-            tools=[*tools.all, announce_tool(client)],
+            tools=[*tools.all, *discord_tools(client).values()],
             may_decide=lambda request, actor: may_decide(options, actor),
             **limits,
         )
@@ -219,7 +227,7 @@ class Stage:
         return next(each for each in messages if self._is(each, text))
 
     def _is(self, message: Message, text: str) -> bool:
-        final = not any(button.get("label") == "Stop" for button in message.buttons)
+        final = "Stop" not in labels(message)
         return message.author is self.bot and text in message.content and final
 
     def said(self, place: Place) -> list[str]:

@@ -165,8 +165,8 @@ async def test_what_is_too_old_is_skipped_and_told_in_one_line(stage: Stage) -> 
     assert stage.said(stage.general) == [inbox.LATE]
     assert "old" not in str(stage.asked)
     log = await stage.log_of(f"channel-{stage.desk.id}")
-    texts = [each.text for each in log if isinstance(each, UserMessageEvent)]
-    assert texts[1] == "old one\n[The file a.txt was not read.]"
+    said = [each for each in log if isinstance(each, UserMessageEvent)]
+    assert (said[1].text, said[1].notes) == ("old one", ("The file a.txt was not read.",))
 
 
 async def test_what_is_too_old_and_not_meant_for_the_bot_says_nothing(stage: Stage) -> None:
@@ -298,7 +298,7 @@ async def test_a_message_whose_turn_fails_is_not_tried_for_ever(stage: Stage) ->
     stage.model.fails(500)
     for _ in range(3):
         async with stage.running():
-            await stage.says(stage.desk, "The model service is not answering right now")
+            await stage.says(stage.desk, "The model service is busy or cannot be reached")
     failures = [each for each in stage.said(stage.desk) if "model service" in each]
     assert len(failures) == 1
 

@@ -1,12 +1,14 @@
 """Conversations: they remember, they do not mix, and nobody is pinged."""
 
-from bot.frontend.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS, TOO_FAST
+from bot.frontend.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS
 from bot.frontend.options import DMPolicy, ReplyMode
+from bot.frontend.rate import TOO_FAST
 from bot.frontend.seen import BEGINNING
 from bot.sandbox import Overwrite
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.places import PlaceStore
 from tests.e2e.stage import Stage
+from tests.setups import labels
 
 
 def answers_with_memory(request: object) -> str:
@@ -54,7 +56,7 @@ async def test_what_a_killed_bot_had_begun_is_answered_after_its_restart(stage: 
         assert preview.content == "Let me …"
     async with stage.running():
         await preview.until(lambda message: message.content == "Let me see. Four.")
-        await preview.until(lambda message: not message.buttons)
+        await preview.until(lambda message: labels(message) == ["Try again"])
     assert stage.said(stage.desk) == ["Let me see. Four."]
 
 
@@ -94,13 +96,14 @@ async def test_messages_in_quick_succession_are_answered_in_order(stage: Stage) 
 
 
 async def test_a_message_with_a_large_file_keeps_its_turn(stage: Stage) -> None:
-    stage.model.answers(lambda request: str(request["messages"][-1]["content"]))
-    large = ("large.bin", b"x" * 2_000_000)
+    stage.model.answers(lambda request: str(request["messages"][-1]["content"])[:200])
+    large = ("large.txt", b"x" * 2_000_000)
     async with stage.running():
         await stage.alice.says("first", in_=stage.desk, attachments=[large])
         await stage.alice.says("second", in_=stage.desk)
         await stage.says(stage.desk, "second")
-    assert [text.splitlines()[1] for text in stage.said(stage.desk)] == ["first", "second"]
+    said = [text.splitlines()[1] for text in stage.said(stage.desk) if text.startswith("[from")]
+    assert said == ["first", "second"]
 
 
 async def test_what_was_heard_is_noted_for_its_place(stage: Stage) -> None:
@@ -295,6 +298,7 @@ async def test_a_file_is_kept_and_given_to_the_model(stage: Stage) -> None:
     assert session is not None
     [message, _] = session.events
     assert message.attachments[0].name == "notes.txt"  # type: ignore[attr-defined]
+    assert stage.asked[0][0][1].endswith("[file notes.txt]\nbuy milk\n[end of file notes.txt]")
 
 
 async def test_a_file_that_is_too_large_is_named(stage: Stage) -> None:
@@ -302,7 +306,7 @@ async def test_a_file_that_is_too_large_is_named(stage: Stage) -> None:
     async with stage.running(attachment_bytes=3):
         await stage.alice.says("read", in_=stage.desk, attachments=[("notes.txt", b"buy milk")])
         await stage.says(stage.desk, "Too large.")
-    assert "[The file notes.txt is too large" in stage.asked[0][0][1]
+    assert "[note: The file notes.txt was not read: it is too large" in stage.asked[0][0][1]
 
 
 async def test_a_file_that_cannot_be_read_is_named(stage: Stage) -> None:
@@ -311,7 +315,7 @@ async def test_a_file_that_cannot_be_read_is_named(stage: Stage) -> None:
         await stage.alice.says("read", in_=stage.desk, attachments=[("notes.txt", b"buy milk")])
         stage.world.files.clear()
         await stage.says(stage.desk, "Lost.")
-    assert "[The file notes.txt could not be read.]" in stage.asked[0][0][1]
+    assert "[note: The file notes.txt was not read: Discord did not" in stage.asked[0][0][1]
 
 
 async def test_the_commands_are_told_to_discord_only_once(stage: Stage) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from bot.sandbox import Gate, Refusal
 from tests.e2e.stage import Stage
+from tests.setups import labels
 
 LONG = "".join(f"This is sentence number {number}.\n" for number in range(300))  # five messages
 
@@ -168,9 +169,9 @@ async def test_a_service_that_breaks_off_leaves_a_half_and_a_line(stage: Stage) 
         await asyncio.sleep(0.3)
     half, line = stage.said(stage.desk)
     assert half == "Let me think"
-    assert line.startswith("The model service is not answering right now.")
+    assert line.startswith("The model service is busy or cannot be reached.")
     assert len(stage.desk.typists) == typed
-    assert not any(each.buttons for each in stage.desk.messages)
+    assert [labels(each) for each in stage.desk.messages] == [[], [], ["Try again"]]
 
 
 async def test_a_file_that_is_too_large_leaves_the_text_with_a_note(stage: Stage) -> None:
@@ -247,3 +248,26 @@ async def test_a_slow_file_keeps_its_place_in_line(stage: Stage) -> None:
         gate.release()
         await stage.says(stage.desk, "second")
     assert stage.said(stage.desk) == ["first", "second"]
+
+
+async def test_reasoning_stays_out_unless_it_is_wanted(stage: Stage) -> None:
+    stage.model.answers(lambda _: "<think>Two and two.</think>Four.")
+    async with stage.running():
+        await stage.alice.says("two and two?", in_=stage.desk)
+        await stage.says(stage.desk, "Four.")
+    async with stage.running(show_reasoning=True):
+        await stage.alice.says("two and two?", in_=stage.desk)
+        await stage.desk.until(lambda messages: "||" in messages[-1].content)
+    assert stage.said(stage.desk) == ["Four.", "Four.\n-# || Two and two. ||"]
+
+
+async def test_long_code_ends_as_a_file(stage: Stage) -> None:
+    code = "print('hello, world')\n" * 300
+    stage.model.says(f"Here it is:\n```python\n{code}```")
+    async with stage.running():
+        await stage.alice.says("the program please", in_=stage.desk)
+        said = await stage.says(stage.desk, "The code is in the file")
+        await stage.desk.until(lambda messages: len(messages) == 2)
+    assert said.content == "Here it is:\n-# The code is in the file code.py."
+    [file] = said.attachments
+    assert (file.filename, file.data.decode()) == ("code.py", code)

@@ -46,8 +46,8 @@ def shown(content: str, **more: object) -> Shown:
 async def test_a_file_that_is_too_large_becomes_a_note() -> None:
     async with a_room() as room:
         room.env.inject_error(*SEND, status=413, code=40005)
-        await room.send(shown("See the file.", file=File("a.json", "{}")))
-        assert room.said == ["See the file.\n(The file was too large for Discord.)"]
+        await room.send(shown("See the file.", files=(File("a.json", "{}"),)))
+        assert room.said == ["See the file.\n(Too large for Discord: a.json.)"]
 
 
 async def test_what_is_blocked_is_told() -> None:

@@ -1,7 +1,10 @@
 import asyncio
+from dataclasses import replace
 
-from bot.frontend.preview import Previews, Subject
-from bot.frontend.refusals import MessageGoneError
+from bot.frontend.draft import Subject
+from bot.frontend.pacing import Kind, Pacing
+from bot.frontend.preview import Previews
+from bot.frontend.refusals import MessageGoneError, UnavailableError
 from bot.frontend.shown import Shown
 from bot.frontend.tasks import Tasks
 
@@ -9,23 +12,33 @@ SUBJECT = Subject(session_id="dm-1", turn_id="turn-1", name="m0", reply_to="disc
 
 
 class Page:
-    """Where a preview writes; `written` is set at each write."""
+    """Where a preview writes; `written` is set at each write, which fails if it is to."""
 
-    def __init__(self, *, gone: bool = False) -> None:
+    def __init__(self, *fails: Exception) -> None:
         self.lines: list[Shown] = []
-        self.gone = gone
+        self.fails = list(fails)
         self.written = asyncio.Event()
 
     async def write(self, session_id: str, shown: Shown) -> None:
         self.lines.append(shown)
         self.written.set()
-        if self.gone:
-            raise MessageGoneError("gone")
+        if self.fails:
+            raise self.fails.pop(0)
 
     async def next(self) -> Shown:
         await self.written.wait()
         self.written.clear()
         return self.lines[-1]
+
+
+def hurried() -> Pacing:
+    """Return the pacing of a channel with very much room."""
+    pacing = Pacing()
+    for kind in Kind:
+        room = {"Limit": "10000", "Remaining": "9999", "Reset-After": "1", "Bucket": kind}
+        headers = {f"X-RateLimit-{name}": value for name, value in room.items()}
+        pacing.learn(kind, "/api/v10/channels/1/messages", 200, headers)
+    return pacing
 
 
 async def at_once() -> None:
@@ -34,8 +47,8 @@ async def at_once() -> None:
 
 async def test_the_first_text_is_written_at_once_and_the_rest_in_one_edit() -> None:
     page, tasks = Page(), Tasks()
-    previews = Previews(write=page.write, interval=0.05, tasks=tasks)
-    preview = await previews.of(SUBJECT, after=at_once)
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks)
+    preview = previews.of(SUBJECT, after=at_once)
     preview.add("Once")
     first = await page.next()
     for word in (" upon", " a", " time"):
@@ -50,8 +63,8 @@ async def test_the_first_text_is_written_at_once_and_the_rest_in_one_edit() -> N
 
 async def test_only_the_last_part_has_the_stop_button() -> None:
     page, tasks = Page(), Tasks()
-    previews = Previews(write=page.write, interval=0.01, tasks=tasks)
-    preview = await previews.of(SUBJECT, after=at_once)
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks)
+    preview = previews.of(SUBJECT, after=at_once)
     preview.add("word " * 300)
     await page.next()
     preview.add("word " * 300)
@@ -66,8 +79,8 @@ async def test_only_the_last_part_has_the_stop_button() -> None:
 
 async def test_a_note_stands_until_there_is_text() -> None:
     page, tasks = Page(), Tasks()
-    previews = Previews(write=page.write, interval=0.01, tasks=tasks)
-    preview = await previews.of(SUBJECT, after=at_once)
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks)
+    preview = previews.of(SUBJECT, after=at_once)
     preview.note("One moment.")
     note = await page.next()
     preview.add("Hello")
@@ -78,8 +91,8 @@ async def test_a_note_stands_until_there_is_text() -> None:
 
 async def test_nothing_is_written_once_it_is_closed() -> None:
     page, tasks = Page(), Tasks()
-    previews = Previews(write=page.write, interval=0.0, tasks=tasks)
-    preview = await previews.of(SUBJECT, after=at_once)
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks)
+    preview = previews.of(SUBJECT, after=at_once)
     await previews.settle("dm-1", closed={"turn-1"}, recorded=())
     preview.add("late")
     assert await tasks.finish(1.0)
@@ -88,21 +101,105 @@ async def test_nothing_is_written_once_it_is_closed() -> None:
 
 async def test_a_preview_that_goes_on_is_left_alone() -> None:
     page, tasks = Page(), Tasks()
-    previews = Previews(write=page.write, interval=0.0, tasks=tasks)
-    preview = await previews.of(SUBJECT, after=at_once)
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks)
+    preview = previews.of(SUBJECT, after=at_once)
     await previews.settle("dm-1", closed={"turn-0"}, recorded={("turn-1", "m1")})
-    assert await previews.of(SUBJECT, after=at_once) is preview
+    assert previews.of(SUBJECT, after=at_once) is preview
     preview.add("on")
     await page.next()
     await tasks.cancel()
 
 
 async def test_a_deleted_preview_is_not_written_again() -> None:
-    page, tasks = Page(gone=True), Tasks()
-    previews = Previews(write=page.write, interval=0.0, tasks=tasks)
-    preview = await previews.of(SUBJECT, after=at_once)
+    page, tasks = Page(MessageGoneError("gone")), Tasks()
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks)
+    preview = previews.of(SUBJECT, after=at_once)
     preview.add("one")
     await page.next()
     preview.add("two")
     assert await tasks.finish(1.0)
     assert len(page.lines) == 1
+
+
+async def test_a_discord_that_fails_is_written_to_again() -> None:
+    page, tasks = Page(UnavailableError("503")), Tasks()
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks)
+    preview = previews.of(SUBJECT, after=at_once)
+    preview.add("one")
+    await page.next()
+    preview.add(" two")
+    second = await page.next()
+    await tasks.cancel()
+    assert second.content == "one two …"
+
+
+async def test_a_tool_at_work_is_a_line_that_the_text_replaces() -> None:
+    page, tasks = Page(), Tasks()
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks, quick=0.0)
+    preview = previews.of(SUBJECT, after=at_once)
+    preview.working(["roll_dice"])
+    line = await page.next()
+    preview.working(["roll_dice", "bad`name"])
+    both = await page.next()
+    preview.working([])
+    preview.add("Six")
+    text = await page.next()
+    await tasks.cancel()
+    assert line.content == "-# Using `roll_dice`…"
+    assert both.content == "-# Using `roll_dice`, `badname`…"
+    assert (line.key, both.key.subject, text.key.subject) == (both.key, "status", "m0")
+    assert [each.content for each in page.lines] == [line.content, both.content, "Six …"]
+
+
+async def test_a_quick_tool_is_not_told_of() -> None:
+    page, tasks = Page(), Tasks()
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks, quick=0.001)
+    preview = previews.of(SUBJECT, after=at_once)
+    preview.working(["roll_dice"])
+    preview.working([])
+    slow = previews.of(replace(SUBJECT, session_id="dm-2"), after=at_once)
+    slow.working(["search"])
+    assert (await page.next()).content == "-# Using `search`…"
+    await tasks.cancel()
+    assert len(page.lines) == 1
+
+
+async def test_the_line_stays_where_it_is_for_the_tools_of_the_next_call() -> None:
+    page, tasks = Page(), Tasks()
+    previews = Previews(write=page.write, pacing=hurried(), tasks=tasks, quick=0.0)
+    preview = previews.of(SUBJECT, after=at_once)
+    preview.working(["roll_dice"])
+    await page.next()
+    preview.working([])
+    again = previews.of(replace(SUBJECT, name="m1"), after=at_once)
+    assert again is preview
+    again.working(["search"])
+    second = await page.next()
+    again.add("Found")
+    text = await page.next()
+    await tasks.cancel()
+    assert second.key == page.lines[0].key
+    assert text.key.subject == "m1"
+
+
+async def test_the_next_call_begins_when_what_is_on_its_way_has_arrived() -> None:
+    page, tasks, sent = Page(), Tasks(), asyncio.Event()
+
+    async def slowly(session_id: str, shown: Shown) -> None:
+        await page.write(session_id, shown)
+        await sent.wait()
+
+    previews = Previews(write=slowly, pacing=hurried(), tasks=tasks)
+    previews.of(SUBJECT, after=at_once).add("Before")
+    await page.next()
+    after = previews.of(replace(SUBJECT, name="m1"), after=at_once)
+    after.add("After")
+    settled = tasks.task(previews.settle("dm-1", closed=(), recorded={("turn-1", "m0")}), name="s")
+    await asyncio.sleep(0)
+    assert not settled.done()
+    assert len(page.lines) == 1
+    sent.set()
+    await settled
+    assert (await page.next()).content == "After …"
+    await tasks.cancel()
+    assert [each.key.subject for each in page.lines] == ["m0", "m1"]

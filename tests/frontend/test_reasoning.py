@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.frontend.reasoning import Reasoning, split_reasoning
+from bot.frontend.reasoning import Reasoning, folded, split_reasoning
 
 unhurried = settings(deadline=None)
 ATOMS = [
@@ -82,3 +84,25 @@ def test_an_answer_that_was_reasoning_is_taken_back() -> None:
     assert reader.add("So the user wants\n") == "So the user wants"
     assert reader.add("</think>\nHello") is None
     assert reader.answer == "Hello"
+
+
+def test_folded_reasoning_is_one_small_spoiler() -> None:
+    assert folded("Two and two\n\nis *four*.") == r"-# || Two and two is \*four\*. ||"
+    assert folded(" \n") == ""
+
+
+@given(st.text(st.sampled_from("|`\\*_ \n<>@:/ab-#~")) | st.text())
+def test_nothing_in_folded_reasoning_ends_the_spoiler_or_shows_as_markup(reasoning: str) -> None:
+    line = folded(reasoning)
+    if line:
+        inside = line.removeprefix("-# || ").removesuffix(" ||")
+        assert "||" not in inside
+        assert "```" not in inside
+        assert "://" not in inside
+        assert "\n" not in line
+        assert len(line) < 1500
+        assert not re.search(r"(?<!\\)(?:\\\\)*[|`*_~<>#\[\]]", inside)
+
+
+def test_long_reasoning_is_cut() -> None:
+    assert folded("word " * 1000).endswith("… ||")

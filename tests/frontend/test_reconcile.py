@@ -18,6 +18,7 @@ from bot.events import (
     utc_now,
 )
 from bot.frontend import FrontendOptions, Stores
+from bot.frontend.pacing import Pacing
 from bot.frontend.wiring import Parts, wire
 from bot.providers.provider import Provider
 from bot.sessions import SQLiteSessionManager
@@ -47,6 +48,7 @@ class Desk:
             agent,
             stores=Stores.beside(self.store),
             options=FrontendOptions(),
+            pacing=Pacing(),
         )
 
     @property
@@ -143,7 +145,7 @@ async def test_an_edit_that_is_refused_holds_up_nothing(tmp_path: Path) -> None:
         desk.env.inject_error(*EDIT, status=400, code=30046, times=None)
         await desk.reconciles()  # the request has expired, and the model cannot be asked
         assert "**May I run" in desk.said[0]
-        assert "not answering" in desk.said[1]
+        assert "cannot be reached" in desk.said[1]
         desk.env.backend.faults.clear()
         await desk.reconciles()
         assert "**Expired:**" in desk.said[0]

@@ -7,7 +7,9 @@ from datetime import timedelta
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
+    Ask,
     AssistantMessageEvent,
+    Attachment,
     Author,
     Decision,
     RecordedEvent,
@@ -20,8 +22,9 @@ from bot.events import (
     UserMessageEvent,
     utc_now,
 )
-from bot.frontend.shown import Purpose
-from bot.frontend.view import EMPTY_ANSWER, View, view
+from bot.frontend.answers import EMPTY_ANSWER, Look
+from bot.frontend.shown import Blob, File, Purpose
+from bot.frontend.view import View, view
 from bot.sessions import Session
 
 CALL = ToolCall(call_id="c1", tool="delete_file", arguments="{}")
@@ -63,7 +66,7 @@ def texts(found: View) -> list[str]:
 
 
 def test_nothing_shows_nothing() -> None:
-    assert seen() == View(shown=[], closed={}, settled_to=0, expires_at=None)
+    assert seen() == View(shown=[], closed={}, waiting={}, settled_to=0, expires_at=None)
 
 
 def test_an_answer_replies_to_what_it_answers() -> None:
@@ -124,6 +127,16 @@ def test_a_request_is_a_card_with_buttons_until_it_is_decided() -> None:
     assert ended.shown[0].final
     assert "It ended with an error." in ended.shown[0].content
     assert "secret" not in ended.shown[0].content
+
+
+def test_a_turn_waits_when_nothing_else_of_it_is_at_work() -> None:
+    other = ToolCall(call_id="c2", tool="roll_dice", arguments="{}")
+    calls = AssistantMessageEvent(text="", tool_calls=(CALL, other))
+    rolled = ToolResultEvent(call_id="c2", status=ToolStatus.OK, output="6")
+    assert seen(asked(), calls, request()).waiting == {}
+    waiting = seen(asked(source=5), calls, request(), rolled)
+    assert list(waiting.waiting.values()) == ["discord-5"]
+    assert seen(asked(), calls, request(), rolled, decided()).waiting == {}
 
 
 def test_every_decision_and_ending_has_its_words() -> None:
@@ -248,3 +261,132 @@ def test_what_came_too_late_is_told_in_one_line_and_waits_for_nothing() -> None:
         "I was away."
     ]
     assert "late" in found.closed
+
+
+def labels(found: View) -> list[list[str]]:
+    return [[button.label for button in each.buttons] for each in found.shown]
+
+
+def test_the_last_message_of_an_answer_has_a_button_to_try_again() -> None:
+    found = seen(asked(), AssistantMessageEvent(text="word " * 1000))
+    assert labels(found) == [[], [], ["Try again"]]
+    turn_id = found.shown[0].key.turn_id
+    assert found.shown[2].buttons[0].custom_id == f"retry:{turn_id}"
+
+
+def test_an_answer_cut_at_the_models_limit_can_be_continued() -> None:
+    found = seen(asked(), AssistantMessageEvent(text="One,", finish_reason="length"))
+    assert labels(found) == [["Continue", "Try again"]]
+
+
+def test_what_is_no_final_answer_has_no_buttons() -> None:
+    found = seen(
+        asked(),
+        AssistantMessageEvent(text="Let me look.", tool_calls=(CALL,)),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output="x"),
+        AssistantMessageEvent(text="Half", interrupted=True),
+        TurnEndedEvent(outcome=TurnOutcome.STOPPED),
+    )
+    assert labels(found) == [[], [], []]
+
+
+def test_a_failure_has_the_button_that_helps() -> None:
+    for code, expected in (
+        ("model_unavailable", ["Try again"]),
+        ("too_many_steps", ["Continue"]),
+        ("model_refused", []),
+    ):
+        ended = TurnEndedEvent(outcome=TurnOutcome.FAILED, code=code, text="It broke.")
+        assert labels(seen(asked(), ended)) == [expected]
+
+
+def test_buttons_are_left_out_where_they_are_not_wanted() -> None:
+    events = log(
+        asked(),
+        AssistantMessageEvent(text="One."),
+        asked(),
+        TurnEndedEvent(outcome=TurnOutcome.FAILED, code="model_unavailable"),
+    )
+    assert labels(view(events, Look(buttons=False))) == [[], []]
+
+
+def test_what_a_button_asked_for_replies_to_nothing_and_comes_after_the_question() -> None:
+    session = Session("dm-1")
+    first, _ = session.append(asked(source=5), AssistantMessageEvent(text="One."))
+    again = UserMessageEvent(text="again", asks=Ask.RETRY, about=first.turn_id)
+    session.append(again, AssistantMessageEvent(text="Two."))
+    one, two = view(session.events).shown
+    assert (one.reply_to, one.asked) == ("discord-5", "discord-5")
+    assert (two.reply_to, two.asked) == (None, "discord-5")
+    [alone] = view(session.since(3)).shown
+    assert alone.asked is None
+
+
+def test_an_answer_that_is_one_long_block_of_code_is_a_file() -> None:
+    code = "print('hello, world')\n" * 200
+    [shown] = seen(asked(), AssistantMessageEvent(text=f"Here:\n```python\n{code}```")).shown
+    assert shown.content == "Here:\n-# The code is in the file code.py."
+    assert shown.files == (File("code.py", code),)
+
+
+def test_code_before_a_call_and_half_an_answer_are_not_moved_to_a_file() -> None:
+    text = "```python\n" + "print('hello, world')\n" * 200
+    found = seen(
+        asked(),
+        AssistantMessageEvent(text=text, tool_calls=(CALL,)),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output="x"),
+        AssistantMessageEvent(text=text, interrupted=True),
+        TurnEndedEvent(outcome=TurnOutcome.STOPPED),
+    )
+    assert not any(each.files for each in found.shown)
+    assert len(found.shown) == 7
+
+
+def test_the_files_of_a_tool_are_a_message_of_their_own() -> None:
+    kept = Attachment(sha256="ab", media_type="image/png", name="cat.png")
+    found = seen(
+        asked(source=5),
+        AssistantMessageEvent(text="", tool_calls=(CALL,)),
+        ToolResultEvent(call_id="c1", status=ToolStatus.OK, output="x", attachments=(kept,)),
+        AssistantMessageEvent(text="Done."),
+    )
+    assert texts(found) == ["-# Made by `delete_file`", "Done."]
+    assert found.shown[0].files == (File("cat.png", Blob("ab")),)
+    assert (found.shown[0].key.subject, found.shown[0].asked) == ("c1", "discord-5")
+
+
+def test_reasoning_is_shown_folded_below_the_answer_where_it_is_wanted() -> None:
+    thought = AssistantMessageEvent(text="Four.", reasoning="Two and two.")
+    leaked = AssistantMessageEvent(text="<think>Two and two.</think>\nFour.")
+    for event in (thought, leaked):
+        events = log(asked(), event)
+        assert texts(view(events)) == ["Four."]
+        shown = texts(view(events, Look(reasoning=True)))
+        assert shown == ["Four.\n-# || Two and two. ||"]
+
+
+def test_reasoning_that_has_no_room_is_a_message_of_its_own_with_the_buttons() -> None:
+    events = log(asked(), AssistantMessageEvent(text="x" * 1990, reasoning="Two and two."))
+    found = view(events, Look(reasoning=True))
+    assert texts(found)[1:] == ["-# || Two and two. ||"]
+    assert labels(found) == [[], ["Try again"]]
+
+
+def test_reasoning_before_a_silent_call_is_not_shown() -> None:
+    events = log(asked(), AssistantMessageEvent(text="", tool_calls=(CALL,), reasoning="Hm."))
+    assert texts(view(events, Look(reasoning=True))) == []
+    answer = log(asked(), AssistantMessageEvent(text="Four."))
+    assert texts(view(answer, Look(reasoning=True))) == ["Four."]
+
+
+def test_what_could_not_be_read_is_told_in_one_line_where_it_was_said() -> None:
+    first = replace(asked(), notes=("The file a_b was not read.", "Nor was c."))
+    [notice] = seen(first, AssistantMessageEvent(text="", interrupted=True)).shown
+    assert notice.content == "The file a\\_b was not read. Nor was c."
+    assert (notice.reply_to, notice.key.purpose) == ("discord-5", Purpose.NOTICE)
+
+
+def test_of_what_came_too_late_nothing_more_is_told() -> None:
+    late = TurnEndedEvent(outcome=TurnOutcome.SKIPPED, text="Too late.")
+    [notice] = seen(replace(asked(), notes=("Not read.",)), late).shown
+    assert notice.content == "Too late."

@@ -27,7 +27,8 @@ async def used(tool: Tool, told: list[str] | None = None, **arguments: object) -
         session_manager=InMemorySessionManager(),
         on_progress=(told if told is not None else []).append,
     )
-    return await tool.invoke(tool.parameters.effective(arguments), context)
+    output = await tool.invoke(tool.parameters.effective(arguments), context)
+    return output.text
 
 
 async def until(true: Callable[[], object]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import ToolError, ToolOutcomeUnknownError
+from bot import Session, ToolError, ToolOutcomeUnknownError
 from bot.config import StdioServer
 from bot.mcp import open_servers
 from tests.mcp.conftest import QUICK, names, pids, until, used
@@ -44,7 +44,7 @@ async def test_time_is_listed_called_and_refuses_what_it_does_not_know() -> None
     async with open_servers([server], QUICK) as servers:
         tools = servers.tools(())
         assert list(tools) == ["time_convert_time", "time_get_current_time"]
-        assert all(each.is_gated({}) for each in tools.values())
+        assert all(each.is_gated({}, Session("s")) for each in tools.values())
         told = await used(tools["time_get_current_time"], timezone="Asia/Tokyo")
         assert '"timezone": "Asia/Tokyo"' in told
         with pytest.raises(ToolError, match="Nowhere"):
@@ -60,8 +60,8 @@ async def test_git_tells_of_a_repository_and_only_what_reads_is_free(tmp_path: P
     )
     async with open_servers([trusted], QUICK) as servers:
         tools = servers.tools(())
-        assert not tools["git_git_status"].is_gated({})
-        assert tools["git_git_commit"].is_gated({})
+        assert not tools["git_git_status"].is_gated({}, Session("s"))
+        assert tools["git_git_commit"].is_gated({}, Session("s"))
         told = await used(tools["git_git_status"], repo_path=str(tmp_path))
         assert "No commits yet" in told
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import ToolError, ToolOutcomeUnknownError
+from bot import Session, ToolError, ToolOutcomeUnknownError
 from bot.config import StdioServer
 from bot.errors import ConfigError
 from bot.mcp import Servers, open_servers
@@ -40,13 +40,15 @@ async def test_tools_are_listed_in_the_order_of_their_names_and_ask() -> None:
         assert echo.definition["function"]["description"] == "Say it again."
         assert echo.parameters.schema["required"] == ["text"]
         assert echo.parameters.effective({"text": "hi"}) == {"text": "hi", "times": 1}
-        assert all(each.is_gated({}) and not each.idempotent for each in tools.values())
+        assert all(
+            each.is_gated({}, Session("s")) and not each.idempotent for each in tools.values()
+        )
 
 
 async def test_tools_that_only_read_are_free_where_the_file_says_so() -> None:
     async with open_servers([workshop(trust_read_only=True, timeout=7)], QUICK) as servers:
         tools = servers.tools(())
-        free = [name for name, each in tools.items() if not each.is_gated({})]
+        free = [name for name, each in tools.items() if not each.is_gated({}, Session("s"))]
         assert free == ["shop_echo"]
         assert [name for name, each in tools.items() if each.idempotent] == free
         assert {each.timeout for each in tools.values()} == {7}

@@ -214,7 +214,10 @@ def test_opaque_data_of_the_message_is_kept() -> None:
 
 def test_reasoning_is_shown_once_when_it_comes_under_two_names() -> None:
     both = {"reasoning": "hm", "reasoning_content": "hm"}
-    _, deltas = fed(delta_chunk(both), delta_chunk({"reasoning": "ok"}), delta_chunk({"x": 1}))
+    assembler, deltas = fed(
+        delta_chunk(both), delta_chunk({"reasoning": "ok"}), delta_chunk({"x": 1}), STOP
+    )
+    assert assembler.finished().reasoning == "hmok"
     assert deltas == [ReasoningDelta("hm"), ReasoningDelta("ok")]
 
 

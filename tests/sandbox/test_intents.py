@@ -92,3 +92,18 @@ async def test_a_hidden_channel_is_silent(home: Home, sandbox: Sandbox) -> None:
         before = session.sequence
         await home.mod.says("nobody hears", in_=hidden)
         assert session.sequence == before
+
+
+async def test_a_bot_hears_of_its_own_roles_without_the_members_intent(
+    home: Home, sandbox: Sandbox
+) -> None:
+    intents = discord.Intents.all()
+    intents.members = False
+    client = Client(intents)
+    async with running(client, home.bot):
+        told = client.wait_for("member_update", timeout=5)
+        home.guild.give(home.alice, home.guild.role("helper"))  # of which it hears nothing
+        home.guild.grant(home.bot, "CREATE_EVENTS")
+        _, after = await told
+        assert after.id == home.bot.id
+        assert after.guild_permissions.create_events

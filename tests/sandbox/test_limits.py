@@ -243,3 +243,13 @@ class TestAClientThatIsTooFast:
             await self.moved_on(home, clock)
             await sending
         assert [len(each.messages) for each in others] == [1] * 4
+
+
+async def test_sends_and_edits_may_share_a_bucket(home: Home, http: Http) -> None:
+    home.world.limits = Limits(writes=Rate(2, 5.0))
+    sent = await sends(http, home.general)
+    path = f"/channels/{home.general.id}/messages/{home.general.messages[-1].id}"
+    edited = await http.whole("PATCH", path, {"content": "hello"})
+    assert sent.headers["X-RateLimit-Bucket"] == edited.headers["X-RateLimit-Bucket"]
+    assert edited.headers["X-RateLimit-Remaining"] == "0"
+    assert (await sends(http, home.general)).status == 429

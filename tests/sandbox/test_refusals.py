@@ -365,14 +365,3 @@ async def test_a_file_that_does_not_exist_is_404(home: Home, sandbox: Sandbox) -
     async with aiohttp.ClientSession() as session:
         async with session.get(f"{sandbox.url}/attachments/1/2/a.txt") as response:
             assert response.status == 404
-
-
-async def test_only_fifty_messages_are_pinned(home: Home, http: Http) -> None:
-    home.guild.grant(home.bot, "MANAGE_MESSAGES")
-    path = f"/channels/{home.general.id}/messages/pins"
-    answers = []
-    for number in range(51):
-        said = await home.alice.says(str(number), in_=home.general)
-        answers.append(await http("PUT", f"{path}/{said.id}"))
-    assert answers[49][0] == 204
-    assert answers[50][1]["code"] == 30003

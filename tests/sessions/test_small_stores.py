@@ -72,6 +72,15 @@ async def test_sessions_that_show_less_than_was_recorded_are_found(
     assert await store.delivered_to("a") == 0
 
 
+async def test_a_delivery_moves_to_another_key_of_its_turn(sqlite: SQLiteSessionManager) -> None:
+    store = DeliveryStore(sqlite.database)
+    await sqlite.create(SENT.session_id)
+    await store.put(SENT)
+    await store.move(SENT, "m7", "answer", 2)
+    moved = replace(SENT, subject="m7", purpose="answer", part=2)
+    assert await store.of(SENT.session_id) == [moved]
+
+
 async def test_deliveries_go_with_their_session(sqlite: SQLiteSessionManager) -> None:
     store = DeliveryStore(sqlite.database)
     await sqlite.create("s")

@@ -10,7 +10,7 @@ from bot.tools import current_time, roll_dice
 
 async def used(tool: Tool, **arguments: str) -> str:
     context = ExecutionContext(session=Session("s"), session_manager=InMemorySessionManager())
-    return await tool.invoke(tool.parameters.effective(arguments), context)
+    return (await tool.invoke(tool.parameters.effective(arguments), context)).text
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ async def test_a_time_zone_that_is_none_is_refused(zone: str) -> None:
 
 
 def test_both_may_run_unasked() -> None:
-    assert not current_time.is_gated({})
-    assert not roll_dice.is_gated({})
+    assert not current_time.is_gated({}, Session("s"))
+    assert not roll_dice.is_gated({}, Session("s"))

@@ -168,7 +168,6 @@ async def sandbox_scene(database: Path) -> AsyncIterator[Scene]:
                 api_base=server.api_base,
                 channel_ids=frozenset({desk.id}),
                 owner_ids=frozenset({owner.id}),
-                edit_interval=0.05,
                 drain_seconds=0.0,
                 guilds_within=0.05,
             ),

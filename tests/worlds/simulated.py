@@ -220,7 +220,6 @@ async def simulated_scene(database: Path) -> AsyncIterator[Scene]:
     options = FrontendOptions(
         channel_ids=frozenset({desk.id}),
         owner_ids=frozenset({owner.id}),
-        edit_interval=0.05,
         drain_seconds=0.0,
     )
     async with serve_model(model) as service:

@@ -1,1 +1,35 @@
-"""Tools that need Discord."""
+"""Tools that need Discord; all but those that only read ask before they act."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import discord
+
+from bot.agent import Tool
+from bot.frontend.tools.announce import announce_tool
+from bot.frontend.tools.events import create_event_tool
+from bot.frontend.tools.permissions import Reach
+from bot.frontend.tools.pinning import pin_message_tool
+from bot.frontend.tools.posting import make_poll_tool, post_message_tool
+from bot.frontend.tools.reading import reading_tools
+from bot.frontend.tools.threads import start_thread_tool
+from bot.frontend.tools.time_out import time_out_member_tool
+
+__all__ = ["discord_tools"]
+
+
+def discord_tools(client: discord.Client) -> Mapping[str, Tool]:
+    """Return the tools by their names; they work through this client."""
+    reach = Reach(client)
+    tools = (
+        *reading_tools(reach),
+        announce_tool(reach),
+        create_event_tool(reach),
+        make_poll_tool(reach),
+        pin_message_tool(reach),
+        post_message_tool(reach),
+        start_thread_tool(reach),
+        time_out_member_tool(reach),
+    )
+    return {tool.name: tool for tool in tools}

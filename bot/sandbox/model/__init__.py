@@ -3,6 +3,7 @@
 `ScriptedModel` says what a test wrote down; `DemoModel` talks by a few rules and says so.
 """
 
+from bot.sandbox.model.contents import images
 from bot.sandbox.model.demo import DemoModel
 from bot.sandbox.model.replies import (
     Answer,
@@ -30,5 +31,6 @@ __all__ = [
     "Pauses",
     "Reply",
     "ScriptedModel",
+    "images",
     "serve_model",
 ]

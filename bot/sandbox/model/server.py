@@ -1,7 +1,8 @@
 """The HTTP side: an OpenAI-compatible endpoint on 127.0.0.1.
 
 It promises no more than a client of this bot needs: streamed chat completions and a list of
-models. It checks no keys and must not be reachable from elsewhere.
+models. Messages that a real service would refuse it refuses too. It checks no
+keys and must not be reachable from elsewhere.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
+from bot.sandbox.model.contents import problems
 from bot.sandbox.model.replies import Drop, Reply
 
 _MAX_REQUEST = 64 * 1024 * 1024
@@ -78,6 +80,9 @@ class _Endpoint:
 
     async def _completions(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
+        if wrong := problems(body):
+            error = {"message": "; ".join(wrong), "type": "invalid_request_error"}
+            return web.json_response({"error": error}, status=400)
         reply = self._behaviour.reply(body, request.headers.copy())
         self._open.append(request)
         try:

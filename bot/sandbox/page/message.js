@@ -4,7 +4,7 @@
 import { avatar, icon, iconButton, make } from "./dom.js";
 import { draw } from "./drawing.js";
 import { components } from "./components.js";
-import { embeds, files } from "./parts.js";
+import { embeds, files, poll, stickers } from "./parts.js";
 import { clockOf, spelled } from "./time.js";
 
 const SYSTEM = {
@@ -21,6 +21,8 @@ const PARTS = [
   ["content", (each) => [each.content, each.edited, each.loading, each.system, each.starter], content],
   ["forwarded", (each) => each.forwarded, forwarded],
   ["embeds", (each) => each.embeds, (each, context) => embeds(each.embeds, context)],
+  ["poll", (each) => each.poll, (each) => poll(each.poll)],
+  ["stickers", (each) => each.stickers, (each) => stickers(each.stickers)],
   ["files", (each) => each.files, (each) => files(each.files)],
   ["components", (each) => each.components, components],
   ["reactions", (each) => each.reactions, reactions],
@@ -138,7 +140,7 @@ function forwarded({ forwarded: each }, context) {
   return make("div", { className: "forwarded" },
     make("small", {}, icon("forward"), "Forwarded"),
     make("div", { className: "content" }, draw(each.content, context)),
-    embeds(each.embeds, context), files(each.files),
+    embeds(each.embeds, context), stickers(each.stickers ?? []), files(each.files),
     make("small", {}, origin + spelled(new Date(each.at))));
 }
 

@@ -1,4 +1,4 @@
-// Files and embeds of a message.
+// Files, embeds, stickers and the poll of a message.
 
 import { icon, make } from "./dom.js";
 import { draw } from "./drawing.js";
@@ -45,6 +45,18 @@ function embed(each, context) {
 function field(one, context) {
   return make("div", { className: one.inline ? "inline" : "" },
     make("dt", {}, draw(one.name, context)), make("dd", {}, draw(one.value, context)));
+}
+
+// Nobody votes here, and a sticker's picture is not there: both are words.
+export function poll({ question, answers }) {
+  return make("article", { className: "embed" },
+    make("div", { className: "title" }, question),
+    make("ul", {}, answers.map((each) => make("li", {}, each))));
+}
+
+export function stickers(names) {
+  return make("div", { className: "files" },
+    names.map((each) => make("small", {}, `Sticker: ${each}`)));
 }
 
 export function outside(url, text) {

@@ -21,6 +21,7 @@ from bot.sandbox.rest import (
     guilds,
     interactions,
     messages,
+    scheduled_events,
     threads,
 )
 from bot.sandbox.rest.call import Call, Handler, Routes
@@ -35,6 +36,7 @@ NEED_TOKEN: Routes = [
     *commands.ROUTES,
     *guilds.ROUTES,
     *messages.ROUTES,
+    *scheduled_events.ROUTES,
     *threads.ROUTES,
 ]
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

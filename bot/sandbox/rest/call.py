@@ -22,6 +22,7 @@ from bot.sandbox.posting import require
 from bot.sandbox.users import Bot
 from bot.sandbox.world import World
 
+LONGEST_REASON = 512
 FILE_FIELD = re.compile(r"files\[(\d{1,2})\]")
 
 
@@ -56,6 +57,14 @@ class Call:
         value = form.snowflake(name)
         form.finish()
         return value
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is done, for the audit log; a header that is percent-encoded."""
+        text = unquote(self.request.headers.get("X-Audit-Log-Reason", ""))
+        if len(text) > LONGEST_REASON:
+            raise Refusal.INVALID_FORM.error()
+        return text or None
 
     async def json(self) -> Any:
         """Return the JSON body; one with a key twice is as invalid as broken text."""

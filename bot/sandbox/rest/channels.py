@@ -1,17 +1,20 @@
 """Channels themselves: fetch, change, typing and pins."""
 
+from datetime import datetime
 from typing import Any
 
 from bot.sandbox import message_payloads, payloads, reactions
 from bot.sandbox.channels import Channel, DirectChannel, Place, Thread
 from bot.sandbox.errors import Refusal
 from bot.sandbox.forms import Form
+from bot.sandbox.messages import Message
 from bot.sandbox.permissions import Permissions
 from bot.sandbox.posting import require
 from bot.sandbox.rest.call import Call, Routes
 from bot.sandbox.threads import rename, set_archived, thread_changed
 from bot.sandbox.users import Bot, Intents
 
+PINS_AT_ONCE = 50
 ARCHIVE_MINUTES = {60, 1440, 4320, 10080}
 
 
@@ -102,33 +105,52 @@ async def typing(call: Call) -> Any:
 
 
 async def pins(call: Call) -> Any:
-    """Return the pinned messages, latest pin first."""
-    place = call.place(Permissions.READ_MESSAGE_HISTORY)
+    """Return pinned messages, latest pin first; none without Read Message History."""
+    form = Form(dict(call.request.query))
+    before, limit = form.time("before"), form.snowflake("limit")
+    limit = PINS_AT_ONCE if limit is None else limit
+    if not 1 <= limit <= PINS_AT_ONCE:
+        form.wrong("NUMBER_TYPE_MAX", "int value should be between 1 and 50.", "limit")
+    form.finish()
+    found = [each for each in _pins(call) if before is None or _pinned_at(each) < before]
     items = [
         {
             "pinned_at": payloads.moment(each.pinned_at),
             "message": message_payloads.for_rest(each, call.bot),
         }
-        for each in place.pins
+        for each in found[:limit]
     ]
-    return {"items": items, "has_more": False}
+    return {"items": items, "has_more": len(found) > limit}
+
+
+async def first_pins(call: Call) -> Any:
+    """Return the latest 50 pinned messages, as the deprecated route does."""
+    latest = _pins(call)[:PINS_AT_ONCE]
+    return [message_payloads.for_rest(each, call.bot) for each in latest]
+
+
+def _pins(call: Call) -> list[Message]:
+    place = call.place()
+    reads = Permissions.READ_MESSAGE_HISTORY in place.permissions_for(call.bot)
+    return place.pins if reads else []
+
+
+def _pinned_at(message: Message) -> datetime:
+    assert message.pinned_at is not None  # noqa: S101 - it is one of the pins
+    return message.pinned_at
 
 
 async def pin(call: Call) -> Any:
     """Pin a message."""
-    reactions.pin(call.message(*_pinning(call)))
+    message = call.message(Permissions.PIN_MESSAGES)
+    if message.is_system:
+        raise Refusal.SYSTEM_MESSAGE.error()
+    reactions.pin(message, by=call.bot)
 
 
 async def unpin(call: Call) -> Any:
     """Unpin a message."""
-    reactions.unpin(call.message(*_pinning(call)))
-
-
-def _pinning(call: Call) -> tuple[Permissions, ...]:
-    granted = call.place().permissions_for(call.bot)
-    # Pinning was part of Manage Messages before it got a permission of its own.
-    managed = Permissions.MANAGE_MESSAGES in granted
-    return () if managed else (Permissions.PIN_MESSAGES,)
+    reactions.unpin(call.message(Permissions.PIN_MESSAGES))
 
 
 CHANNEL = "/channels/{channel:\\d+}"
@@ -140,6 +162,7 @@ ROUTES: Routes = [
     ("GET", CHANNEL + "/messages/pins", pins),
     ("PUT", CHANNEL + "/messages/pins/{message:\\d+}", pin),
     ("DELETE", CHANNEL + "/messages/pins/{message:\\d+}", unpin),
+    ("GET", CHANNEL + "/pins", first_pins),
     ("PUT", CHANNEL + "/pins/{message:\\d+}", pin),
     ("DELETE", CHANNEL + "/pins/{message:\\d+}", unpin),
 ]

@@ -61,7 +61,7 @@ async def troubled(world: World, request: web.Request, answered: Answered) -> we
 
 async def limited(world: World, request: web.Request, answered: Answered) -> web.Response:
     """Answer a request if the limits let it in, and tell of them in headers."""
-    asked = _asked(request)
+    asked = _asked(world, request)
     if (refused := world.traffic.admit(asked)) is not None:
         response = rate_limited(refused)
         if refused.scope is not Scope.GLOBAL:
@@ -73,12 +73,14 @@ async def limited(world: World, request: web.Request, answered: Answered) -> web
     return response
 
 
-def _asked(request: web.Request) -> Asked:
+def _asked(world: World, request: web.Request) -> Asked:
     resource = request.match_info.route.resource
     route = f"{request.method} {resource.canonical if resource else request.path}"
     found = [request.match_info.get(name, "") for name in RESOURCES]
     kinds = {"sends": SENDS, "edits": EDITS}
     limit = next((name for name, kind in kinds.items() if kind.fullmatch(route)), "others")
+    if limit in kinds and world.limits.writes is not None:
+        route = limit = "writes"
     free = FREE.fullmatch(route) is not None
     owner = request.headers.get("Authorization", "")
     return Asked(owner, route, "/".join(found), None if free else limit)

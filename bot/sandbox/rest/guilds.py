@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from bot.sandbox import payloads
+from bot.sandbox import payloads, timeouts
 from bot.sandbox.errors import Refusal
+from bot.sandbox.guilds import AuditEntry
 from bot.sandbox.permissions import Permissions, in_guild
 from bot.sandbox.rest.call import Call, Routes
 from bot.sandbox.users import Intents
@@ -46,6 +47,17 @@ async def member(call: Call) -> Any:
     if found is None:
         raise Refusal.UNKNOWN_MEMBER.error()
     return payloads.member(found)
+
+
+async def change_member(call: Call) -> Any:
+    """Time a member out, or end that."""
+    guild, form, reason = call.guild(), await call.form(), call.reason
+    target = guild.members.get(call.number("user"))
+    if target is None:
+        raise Refusal.UNKNOWN_MEMBER.error()
+    timeouts.change(guild, call.bot, target, form)
+    guild.audit_log.append(AuditEntry("member_update", call.bot, target.user, reason))
+    return payloads.member(target)
 
 
 async def roles(call: Call) -> Any:
@@ -95,6 +107,7 @@ ROUTES: Routes = [
     ("GET", GUILD + "/channels", channels),
     ("GET", GUILD + "/members", members),
     ("GET", GUILD + "/members/{user:\\d+}", member),
+    ("PATCH", GUILD + "/members/{user:\\d+}", change_member),
     ("PUT", GUILD + "/members/{user:\\d+}/roles/{role:\\d+}", change_role_of_member),
     ("DELETE", GUILD + "/members/{user:\\d+}/roles/{role:\\d+}", change_role_of_member),
     ("GET", GUILD + "/roles", roles),

@@ -1,0 +1,1 @@
+"""What comes in with a message: its text, its files, and what it quotes."""

@@ -1,0 +1,163 @@
+"""An answer that is being written, with the limits of Discord."""
+
+import asyncio
+
+from bot.frontend.outbox import Outbox
+from bot.frontend.shown import Key, Purpose, Shown
+from bot.sandbox import REAL_LIMITS, Limits, Rate, Refusal
+from bot.sandbox.model.replies import Gate, delta_chunk
+from tests.e2e.stage import Stage
+from tests.e2e.streams import Lags, Paced, dense, refused, shown, words, written
+
+
+async def answered(stage: Stage, answer: Paced) -> None:
+    """Let alice ask, and wait until the whole answer has its last form."""
+    stage.model._add(answer)
+    async with stage.running():
+        await stage.alice.says("tell me", in_=stage.desk)
+        await Lags().watch(stage.desk, stage.bot, answer)
+        await stage.desk.until(lambda found: not any(each.buttons for each in found), 20.0)
+
+
+async def test_a_stream_keeps_within_the_limits_and_ends_exact(stage: Stage) -> None:
+    stage.world.limits = REAL_LIMITS
+    answer = Paced(tokens=words(300))
+    await answered(stage, answer)
+    sent, edited = written(stage.world, [stage.desk])
+    assert refused(stage.world) == 0
+    assert shown(stage.desk, stage.bot) == dense(answer.text)
+    assert sent == 1
+    assert edited <= 8  # in 6 s: 4 in 5 s, the last one, and what the machine makes of it
+
+
+async def test_a_bucket_that_sends_and_edits_share_is_kept_too(stage: Stage) -> None:
+    stage.world.limits = Limits(writes=Rate(5, 5.0))
+    answer = Paced(tokens=words(200))
+    await answered(stage, answer)
+    assert refused(stage.world) == 0
+    assert shown(stage.desk, stage.bot) == dense(answer.text)
+
+
+async def test_a_message_that_is_full_is_edited_once_more_and_then_never(stage: Stage) -> None:
+    answer = Paced(tokens=words(1080, 8), rate=1080)  # five messages
+    await answered(stage, answer)
+    said = [each for each in stage.desk.messages if each.author is stage.bot]
+    texts = [[text for _, text in each.edits] for each in said]
+    sent, edited = written(stage.world, [stage.desk])
+    assert shown(stage.desk, stage.bot) == dense(answer.text)
+    assert sent == len(said) == 5
+    assert all(each.index(each[-1]) == len(each) - 1 for each in texts if each)
+    assert edited <= 12
+
+
+async def test_sessions_in_threads_of_one_channel_do_not_share_limits(stage: Stage) -> None:
+    stage.world.limits = REAL_LIMITS
+    answers = [Paced(tokens=words(100)) for _ in range(4)]
+    async with stage.running():
+        watches = []
+        for answer in answers:
+            stage.model._add(answer)
+            opening = await stage.alice.says(f"{stage.bot.mention} hi", in_=stage.general)
+            thread = await stage.thread_on(opening)
+            watches.append(Lags().watch(thread, stage.bot, answer))
+        await asyncio.gather(*watches)
+    assert refused(stage.world) == 0
+
+
+async def test_a_tool_at_work_is_told_of_until_the_text_comes(stage: Stage) -> None:
+    stage.model.says("", calls=[("slow_job", {})]).then("All done.")
+    async with stage.running():
+        await stage.alice.says("work", in_=stage.desk)
+        line = await stage.desk.next_message_from(stage.bot)
+        assert line.content == "-# Using `slow_job`…"
+        stage.tools.may_finish.set()
+        await line.until(lambda message: message.content == "All done.")
+        await line.until(lambda message: not message.buttons)
+    assert stage.said(stage.desk) == ["All done."]
+
+
+async def test_steps_without_a_text_share_one_line(stage: Stage) -> None:
+    stage.model.says("", calls=[("slow_job", {})]).then("", calls=[("slow_job", {})])
+    stage.model.says("All done.")
+    async with stage.running():
+        await stage.alice.says("work", in_=stage.desk)
+        await stage.desk.next_message_from(stage.bot)
+        stage.tools.may_finish.set()
+        await stage.says(stage.desk, "All done.")
+    assert stage.said(stage.desk) == ["All done."]
+    assert written(stage.world, [stage.desk])[0] == 1
+
+
+async def test_a_turn_that_is_stopped_takes_the_line_away(stage: Stage) -> None:
+    stage.model.says("", calls=[("slow_job", {})])
+    async with stage.running():
+        await stage.alice.says("work", in_=stage.desk)
+        line = await stage.desk.next_message_from(stage.bot)
+        await stage.alice.clicks(line, "Stop")
+        await stage.says(stage.desk, "Stopped.")
+        await line.until(lambda message: message.deleted)
+    assert stage.said(stage.desk) == ["Stopped."]
+
+
+async def test_a_turn_that_begins_to_wait_takes_the_line_away(stage: Stage) -> None:
+    calls = [("slow_job", {}), ("delete_file", {"path": "x"})]
+    stage.model.says("", calls=calls)
+    async with stage.running():
+        await stage.alice.says("work", in_=stage.desk)
+        card = await stage.desk.next_message_from(stage.bot)
+        line = await stage.desk.next_message_from(stage.bot)
+        assert line.content == "-# Using `slow_job`…"
+        stage.tools.may_finish.set()
+        await line.until(lambda message: message.deleted)
+    assert stage.said(stage.desk) == [card.content]
+
+
+async def test_a_line_that_a_killed_bot_left_is_gone_or_the_answer(stage: Stage) -> None:
+    stage.model.says("", calls=[("slow_job", {})])
+    async with stage.running() as client:
+        await stage.alice.says("work", in_=stage.desk)
+        line = await stage.desk.next_message_from(stage.bot)
+        await stage.kill(client)
+    stage.model.says("I do not know.")
+    async with stage.running():
+        await stage.says(stage.desk, "I do not know.")
+        await line.until(lambda message: message.deleted or not message.buttons)
+    assert stage.said(stage.desk) == ["I do not know."]
+
+
+async def test_a_line_that_a_killed_bot_left_goes_with_its_turn(stage: Stage) -> None:
+    stage.model.says("", calls=[("slow_job", {})])
+    async with stage.running() as client:
+        await stage.alice.says("work", in_=stage.desk)
+        line = await stage.desk.next_message_from(stage.bot)
+        await stage.kill(client)
+    stage.model.fails(400)
+    async with stage.running():
+        await line.until(lambda message: message.deleted)
+    assert len(stage.said(stage.desk)) == 1  # what went wrong
+
+
+async def test_the_edit_that_takes_the_last_of_a_limit_holds_nothing_up(stage: Stage) -> None:
+    stage.world.limits = Limits(edits=Rate(1, 3600.0))  # the next one may go in an hour
+    key = Key("turn-1", "m0", Purpose.ANSWER)
+    async with stage.running() as client:
+        outbox = Outbox(client)
+        message_id = await outbox.send(stage.desk.id, Shown(key=key, content="a"), nonce="1")
+        await outbox.edit(stage.desk.id, message_id, Shown(key=key, content="b"))
+    assert stage.said(stage.desk) == ["b"]
+
+
+async def test_a_preview_that_is_refused_ends_softly_and_the_answer_comes(stage: Stage) -> None:
+    refused_edit = stage.world.faults.next_edit(in_=stage.desk, fails=Refusal.MISSING_PERMISSIONS)
+    seen, edited = Gate(), Gate()
+    said = [delta_chunk({"content": text}) for text in ("Let me see,", " it is", " four.")]
+    end = delta_chunk({}, "stop")
+    stage.model.chunks([said[0], seen, said[1], edited, said[2], end, "[DONE]"])
+    async with stage.running():
+        await stage.alice.says("two and two?", in_=stage.desk)
+        preview = await stage.desk.next_message_from(stage.bot)
+        seen.release()
+        await stage.world.pulse.until(lambda: refused_edit.hits or None, 5.0, lambda: "no edit")
+        edited.release()
+        await preview.until(lambda message: message.content == "Let me see, it is four.")
+    assert stage.said(stage.desk) == ["Let me see, it is four."]

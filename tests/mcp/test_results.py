@@ -1,0 +1,41 @@
+"""What the model is told of every kind of content."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mcp.types import CallToolResult
+
+from bot import ToolError
+from bot.mcp.results import told
+
+
+def result(*content: dict[str, Any], **more: Any) -> CallToolResult:
+    return CallToolResult.model_validate({"content": content, **more})
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "a\n\nb"),
+        ([], "done"),
+        ([{"type": "resource", "resource": {"uri": "x:1", "text": "inside"}}], "inside"),
+        (
+            [{"type": "resource", "resource": {"uri": "x:1", "blob": "AA=="}}],
+            "[file of type unknown, which cannot be shown here]",
+        ),
+        ([{"type": "resource_link", "name": "here", "uri": "x:1"}], "here: x:1"),
+        (
+            [{"type": "audio", "data": "AA==", "mimeType": "audio/wav"}],
+            "[audio of type audio/wav, which cannot be shown here]",
+        ),
+    ],
+)
+def test_content_of_every_kind_is_told(content: list[dict[str, Any]], text: str) -> None:
+    assert told(result(*content)) == text
+
+
+def test_an_error_without_words_is_told_as_one() -> None:
+    with pytest.raises(ToolError, match="does not say why"):
+        told(result(isError=True))
