@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from bot.agent import ExecutionContext
+from bot.agent import ExecutionContext, ToolOutput
 from bot.config import HttpServer, McpServer
 from bot.errors import ToolError, ToolOutcomeUnknownError
 from bot.mcp.connection import Connection, connected
@@ -81,8 +81,10 @@ class Server:
             await asyncio.sleep(delay)
             delay = min(2 * delay, self._patience.max_delay)
 
-    async def call(self, tool: str, arguments: dict[str, Any], context: ExecutionContext) -> str:
-        """Call a tool and return what the model is told.
+    async def call(
+        self, tool: str, arguments: dict[str, Any], context: ExecutionContext
+    ) -> ToolOutput:
+        """Call a tool and return what it gives.
 
         Raises:
             ToolError: if the call failed, or the server does not run.

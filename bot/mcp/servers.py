@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from bot.agent import ExecutionContext, Tool
+from bot.agent import ExecutionContext, Tool, ToolOutput
 from bot.config import McpServer
 from bot.errors import ConfigError
 from bot.mcp.names import prefixes, tool_name
@@ -89,7 +89,7 @@ class Servers:
         settings, hints = server.settings, offered.annotations
         only_reads = settings.trust_read_only and hints is not None and bool(hints.read_only_hint)
 
-        async def call(arguments: dict[str, Any], context: ExecutionContext) -> str:
+        async def call(arguments: dict[str, Any], context: ExecutionContext) -> ToolOutput:
             return await server.call(name, arguments, context)
 
         return Tool(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp.types import CallToolResult
 
-from bot import ToolError
+from bot import File, ToolError, ToolOutput
 from bot.mcp.results import told
 
 
@@ -21,19 +21,23 @@ def result(*content: dict[str, Any], **more: Any) -> CallToolResult:
         ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "a\n\nb"),
         ([], "done"),
         ([{"type": "resource", "resource": {"uri": "x:1", "text": "inside"}}], "inside"),
-        (
-            [{"type": "resource", "resource": {"uri": "x:1", "blob": "AA=="}}],
-            "[file of type unknown, which cannot be shown here]",
-        ),
         ([{"type": "resource_link", "name": "here", "uri": "x:1"}], "here: x:1"),
         (
-            [{"type": "audio", "data": "AA==", "mimeType": "audio/wav"}],
-            "[audio of type audio/wav, which cannot be shown here]",
+            [{"type": "audio", "data": "?", "mimeType": "audio/wav"}],
+            "[audio that cannot be read]",
         ),
     ],
 )
 def test_content_of_every_kind_is_told(content: list[dict[str, Any]], text: str) -> None:
-    assert told(result(*content)) == text
+    assert told(result(*content)) == ToolOutput(text, [])
+
+
+def test_images_and_blobs_are_files() -> None:
+    image = {"type": "image", "data": "AA==", "mimeType": "image/png"}
+    blob = {"type": "resource", "resource": {"uri": "x:1", "blob": "AQ=="}}
+    assert told(result(image, blob)) == ToolOutput(
+        "done", [File("image.png", b"\0", "image/png"), File("file.bin", b"\1")]
+    )
 
 
 def test_an_error_without_words_is_told_as_one() -> None:
