@@ -48,12 +48,12 @@ class Tool:
             by what has been said if the function takes the session as well.
         timeout: Seconds it may take.
         idempotent: Whether a call whose outcome is unknown may simply run again.
-        approvers: Who may approve a call, where that is not left to the policy.
-        accepts: What it takes; by default what the function's signature says.
         check: Raises `ToolError` where whoever asks may not have this done; asked with the
             effective arguments before a human is asked for a yes, and again before it starts.
         sentence: Says plainly, from the effective arguments, what a call will do. What others
             wrote is in it only where nothing in it can pass for markup.
+        approvers: Who may approve a call, where that is not left to the policy.
+        accepts: What it takes; by default what the function's signature says.
     """
 
     function: Callable[..., Any]
@@ -62,10 +62,10 @@ class Tool:
     approval: Approval = False
     timeout: float = 60.0
     idempotent: bool = False
-    approvers: Approvers | None = None
-    accepts: InitVar[Parameters | None] = None
     check: Check | None = None
     sentence: Sentence | None = None
+    approvers: Approvers | None = None
+    accepts: InitVar[Parameters | None] = None
     parameters: Parameters = field(init=False)
     _gate: Callable[[Mapping[str, Any], Session], bool] = field(init=False)
 
@@ -160,9 +160,9 @@ def tool(
     approval: Approval = False,
     timeout: float = 60.0,
     idempotent: bool = False,
-    approvers: Approvers | None = None,
     check: Check | None = None,
     sentence: Sentence | None = None,
+    approvers: Approvers | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -172,9 +172,9 @@ def tool(
     approval: Approval = False,
     timeout: float = 60.0,
     idempotent: bool = False,
-    approvers: Approvers | None = None,
     check: Check | None = None,
     sentence: Sentence | None = None,
+    approvers: Approvers | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a function a tool; usable bare or with settings.
 
@@ -190,9 +190,9 @@ def tool(
             approval=approval,
             timeout=timeout,
             idempotent=idempotent,
-            approvers=approvers,
             check=check,
             sentence=sentence,
+            approvers=approvers,
         )
 
     return made(function) if function is not None else made

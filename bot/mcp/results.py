@@ -1,13 +1,14 @@
-"""What a server answers to a call: a text for the model, and files for the people."""
+"""What a server answers to a call, as the model is told it and people are shown it."""
 
 from __future__ import annotations
 
 import base64
+import binascii
 import json
 import mimetypes
 from typing import TYPE_CHECKING
 
-from bot.agent import File, ToolOutput
+from bot.agent.outputs import File, ToolOutput
 from bot.agent.tools import shortened
 from bot.errors import ToolError
 
@@ -15,16 +16,16 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock
 
 
-def told(result: CallToolResult) -> ToolOutput:
-    """Return a result; what has structure only is told as JSON.
+def output(result: CallToolResult) -> ToolOutput:
+    """Return the text of a result and its files; what has structure only is told as JSON.
 
     Raises:
         ToolError: if the server says that the call failed.
     """
     parts = [_part(block) for block in result.content]
+    files = tuple(part for part in parts if isinstance(part, File))
     text = "\n\n".join(part for part in parts if isinstance(part, str) and part)
-    files = [part for part in parts if isinstance(part, File)]
-    if not text and result.structured_content is not None:
+    if not text and not files and result.structured_content is not None:
         text = json.dumps(result.structured_content, ensure_ascii=False)
     if result.is_error:
         raise ToolError(shortened(text) or "The tool failed and does not say why.")
@@ -36,19 +37,24 @@ def _part(block: ContentBlock) -> str | File:
         case "text":
             return block.text
         case "resource":
-            text = getattr(block.resource, "text", None)
-            data = getattr(block.resource, "blob", "")
-            return text if text is not None else _file(data, block.resource.mime_type, "file")
+            resource = block.resource
+            text = getattr(resource, "text", None)
+            if text is not None:
+                return str(text)
+            return _file(getattr(resource, "blob", ""), resource.mime_type, str(resource.uri))
         case "resource_link":
             return f"{block.name}: {block.uri}"
         case kind:
             return _file(block.data, block.mime_type, kind)
 
 
-def _file(data: str, media_type: str | None, kind: str) -> str | File:
+def _file(data: str, media_type: str | None, name: str) -> str | File:
+    kind = media_type or "application/octet-stream"
     try:
         content = base64.b64decode(data, validate=True)
-    except ValueError:
-        return f"[{kind} that cannot be read]"
-    extension = mimetypes.guess_extension(media_type or "") or ".bin"
-    return File(f"{kind}{extension}", content, media_type or "")
+    except binascii.Error:
+        return f"[a file of type {kind}, which could not be read]"
+    has_ending = "." in name.rpartition("/")[2]
+    return File(
+        name if has_ending else f"{name}{mimetypes.guess_extension(kind) or ''}", content, kind
+    )

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from bot.agent import ExecutionContext, ToolOutput
+from bot.agent import ExecutionContext
+from bot.agent.outputs import ToolOutput
 from bot.config import HttpServer, McpServer
 from bot.errors import ToolError, ToolOutcomeUnknownError
 from bot.mcp.connection import Connection, connected
 from bot.mcp.patience import Patience
-from bot.mcp.results import told
+from bot.mcp.results import output
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -84,7 +85,7 @@ class Server:
     async def call(
         self, tool: str, arguments: dict[str, Any], context: ExecutionContext
     ) -> ToolOutput:
-        """Call a tool and return what it gives.
+        """Call a tool and return what came of it.
 
         Raises:
             ToolError: if the call failed, or the server does not run.
@@ -92,7 +93,7 @@ class Server:
         """
         connection = await self._connected()
         try:
-            return told(await self._answer(connection.client, tool, arguments, context))
+            return output(await self._answer(connection.client, tool, arguments, context))
         except (ToolOutcomeUnknownError, asyncio.CancelledError):
             self._stirred.set()  # does it still live?
             raise

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from bot.agent import ExecutionContext, Tool, ToolOutput
+from bot.agent import ExecutionContext, Tool
+from bot.agent.outputs import ToolOutput
 from bot.config import McpServer
 from bot.errors import ConfigError
 from bot.mcp.names import prefixes, tool_name

@@ -110,4 +110,5 @@ def test_progress_for_a_loop_that_has_closed_is_nobodys() -> None:
 async def test_a_context_of_ones_own_hears_no_progress() -> None:
     context = ExecutionContext(session=Session("s"), session_manager=InMemorySessionManager())
     context.progress("nobody listens")
-    assert (await bake.invoke({"what": "cake"}, context)).text == "a cake"
+    output = await bake.invoke({"what": "cake"}, context)
+    assert output.text == "a cake"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bot import ExecutionContext, InMemorySessionManager, Session, Tool
+from bot import ExecutionContext, InMemorySessionManager, Session, Tool, ToolOutput
 from bot.config import StdioServer
 from bot.mcp import Servers
 from bot.mcp.patience import Patience
@@ -27,8 +27,12 @@ async def used(tool: Tool, told: list[str] | None = None, **arguments: object) -
         session_manager=InMemorySessionManager(),
         on_progress=(told if told is not None else []).append,
     )
-    output = await tool.invoke(tool.parameters.effective(arguments), context)
-    return output.text
+    return (await output_of(tool, context, **arguments)).text
+
+
+async def output_of(tool: Tool, context: ExecutionContext, **arguments: object) -> ToolOutput:
+    """Call a tool and return its text and its files."""
+    return await tool.invoke(tool.parameters.effective(arguments), context)
 
 
 async def until(true: Callable[[], object]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from mcp.types import CallToolResult
 
-from bot import File, ToolError, ToolOutput
-from bot.mcp.results import told
+from bot import ToolError, ToolOutput
+from bot.mcp.results import output
 
 
 def result(*content: dict[str, Any], **more: Any) -> CallToolResult:
@@ -24,22 +24,24 @@ def result(*content: dict[str, Any], **more: Any) -> CallToolResult:
         ([{"type": "resource_link", "name": "here", "uri": "x:1"}], "here: x:1"),
         (
             [{"type": "audio", "data": "?", "mimeType": "audio/wav"}],
-            "[audio that cannot be read]",
+            "[a file of type audio/wav, which could not be read]",
         ),
     ],
 )
 def test_content_of_every_kind_is_told(content: list[dict[str, Any]], text: str) -> None:
-    assert told(result(*content)) == ToolOutput(text, [])
+    assert output(result(*content)) == ToolOutput(text, ())
 
 
 def test_images_and_blobs_are_files() -> None:
     image = {"type": "image", "data": "AA==", "mimeType": "image/png"}
     blob = {"type": "resource", "resource": {"uri": "x:1", "blob": "AQ=="}}
-    assert told(result(image, blob)) == ToolOutput(
-        "done", [File("image.png", b"\0", "image/png"), File("file.bin", b"\1")]
-    )
+    made = output(result(image, blob))
+    assert [(each.media_type, each.data) for each in made.files] == [
+        ("image/png", b"\0"),
+        ("application/octet-stream", b"\1"),
+    ]
 
 
 def test_an_error_without_words_is_told_as_one() -> None:
     with pytest.raises(ToolError, match="does not say why"):
-        told(result(isError=True))
+        output(result(isError=True))

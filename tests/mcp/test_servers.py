@@ -11,11 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from bot import Session, ToolError, ToolOutcomeUnknownError
+from bot import (
+    ExecutionContext,
+    File,
+    InMemorySessionManager,
+    Session,
+    ToolError,
+    ToolOutcomeUnknownError,
+    ToolOutput,
+)
 from bot.config import StdioServer
 from bot.errors import ConfigError
 from bot.mcp import Servers, open_servers
-from tests.mcp.conftest import QUICK, names, pids, until, used, workshop
+from tests.mcp.conftest import QUICK, names, output_of, pids, until, used, workshop
 
 TOOLS = [
     "shop_die",
@@ -60,7 +68,9 @@ async def test_results_are_told_as_text() -> None:
         tools = servers.tools(())
         assert await used(tools["shop_echo"], text="Hi", times=2) == "Hi Hi"
         assert await used(tools["shop_structure"]) == '{"size": 3, "who": "Ää"}'
-        assert await used(tools["shop_picture"]) == "a dot"
+        context = ExecutionContext(session=Session("s"), session_manager=InMemorySessionManager())
+        drawn = await output_of(tools["shop_picture"], context)
+        assert drawn == ToolOutput("a dot", (File("image.png", b"\x89PNG", "image/png"),))
         assert await used(tools["shop_steps"], told) == "done"
         with pytest.raises(ToolError, match=r"^no wood left$"):
             await used(tools["shop_fail"])
