@@ -364,7 +364,8 @@ async def main():
     worst, last = 0.0, time.perf_counter()
     async def ask():
         provider = Provider(model="m", base_url="{base_url}")
-        async for _ in provider.stream(ModelRequest(messages=[{{"role": "user", "content": "hi"}}])):
+        request = ModelRequest(messages=[{{"role": "user", "content": "hi"}}])
+        async for _ in provider.stream(request):
             pass
         await provider.close()
     asking = asyncio.create_task(ask())
