@@ -13,6 +13,7 @@ ParleyError
 │   ├── ApprovalNotFoundError    no such request in this session
 │   ├── ApprovalDecidedError     decided before: by whom, when, how
 │   └── ApprovalRefusedError     this person may not decide it
+├── NoRoomError                  whoever asks: they keep as much as they may, and can remove some
 ├── StorageError                 the operator: the database cannot be read or written
 ├── ModelError                   the model service
 │   ├── ModelUnavailableError    try again later
@@ -113,6 +114,10 @@ class ApprovalDecidedError(ApprovalError):
 
 class ApprovalRefusedError(ApprovalError):
     """This person may not decide this request; the message is the reason to tell them."""
+
+
+class NoRoomError(ParleyError):
+    """Somebody keeps as many of these as they may."""
 
 
 class StorageError(ParleyError):

@@ -184,6 +184,7 @@ async def _result(
         status=status,
         output=text,
         attachments=attachments,
+        receipt=output.receipt,
     )
 
 

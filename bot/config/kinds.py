@@ -24,6 +24,7 @@ ToolName = Literal[
     "current_time",
     "roll_dice",
     "fetch_page",
+    "remember",
     "read_messages",
     "search_messages",
     "announce",
@@ -35,6 +36,7 @@ ToolName = Literal[
     "time_out_member",
 ]
 SHIPPED = frozenset(get_args(ToolName))
+DEFAULT_TOOLS = ("current_time", "roll_dice", "remember")
 
 
 def _split(value: object) -> object:

@@ -20,6 +20,8 @@ from bot.events.base import (
     Author,
     Decision,
     Quote,
+    Recalled,
+    Receipt,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -205,7 +207,9 @@ _SAID = {
     "quotes": _many(_Form(Quote)),
     "asks": _enum(Ask),
     "notes": _Codec(list, tuple),
+    "recalled": _many(_Form(Recalled)),
 }
+_RESULT = {"status": _enum(ToolStatus), "attachments": _FILES, "receipt": _Form(Receipt)}
 
 _FORMS: Mapping[str, _Form[RecordedEvent]] = {
     cls.kind: _Form(cls, at=_TIME, **codecs)
@@ -215,7 +219,7 @@ _FORMS: Mapping[str, _Form[RecordedEvent]] = {
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),
         (ToolStartedEvent, {}),
-        (ToolResultEvent, {"status": _enum(ToolStatus), "attachments": _FILES}),
+        (ToolResultEvent, _RESULT),
         (TurnEndedEvent, {"outcome": _enum(TurnOutcome)}),
         (TurnResumedEvent, {}),
         (CompactionDoneEvent, {"usage": _Form(Usage), "covered": _NAMES}),

@@ -15,12 +15,14 @@ from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
 from bot.frontend.cards import BUTTONS
 from bot.frontend.commands import add_commands
+from bot.frontend.memory_command import add_memory_command
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
+from bot.frontend.undo import Undo, Undoing
 from bot.frontend.wiring import wire
 
 logger = logging.getLogger(__name__)
@@ -65,6 +67,7 @@ class ParleyClient(discord.AutoShardedClient):
 
         self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
         self.control, self.people = self._parts.control, self._parts.people
+        self.undoing: Undoing = {"memory": self._parts.remembering.undo}
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -78,7 +81,8 @@ class ParleyClient(discord.AutoShardedClient):
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
-        self.add_dynamic_items(*BUTTONS)
+        add_memory_command(self.tree, self._parts.remembering, self.people)
+        self.add_dynamic_items(*BUTTONS, Undo)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:

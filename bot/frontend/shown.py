@@ -103,6 +103,11 @@ def again_id(ask: Ask, turn_id: str) -> str:
     return f"{ask}:{turn_id}"
 
 
+def undo_id(name: str) -> str:
+    """Return the `custom_id` of a button that undoes what a receipt tells."""
+    return f"undo:{name}"
+
+
 def approve_id(approval_id: str) -> str:
     """Return the `custom_id` of a card's first button."""
     return f"approve:{approval_id}"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.sessions import SessionStore, SQLiteSessionManager
+from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
+from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
+from bot.sessions.sql_memories import memories_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +24,8 @@ class Stores:
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
+        memories: What is remembered of people across sessions.
+        consents: Who lets that be, and where.
     """
 
     sessions: SessionStore
@@ -28,6 +33,8 @@ class Stores:
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
+    memories: MemoryManager
+    consents: ConsentStore
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:
@@ -39,4 +46,6 @@ class Stores:
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),
+            memories=memories_in(database),
+            consents=ConsentStore(database),
         )

@@ -19,7 +19,7 @@ from bot.events import (
     TurnOutcome,
     UserMessageEvent,
 )
-from bot.frontend.answers import Asked, Look, answer, end, made
+from bot.frontend.answers import Asked, Look, answer, end, made, receipt
 from bot.frontend.card import card, person
 from bot.frontend.shown import Key, Purpose, Shown
 from bot.frontend.text import code, plain
@@ -133,6 +133,7 @@ class _Stretch:
         self._results[event.call_id] = event
         if turn := self._turns.get(event.turn_id):
             yield from made(event, turn.tools.get(event.call_id, "a tool"), turn.asked)
+            yield from receipt(event, turn.asked)
 
     def _begin(self, event: UserMessageEvent) -> None:
         if event.turn_id not in self._turns:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import discord
 
 from bot.agent import Agent
+from bot.agent.memory import Recollection
 from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
@@ -26,6 +27,7 @@ from bot.frontend.rate import Rate
 from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
+from bot.frontend.remembering import MemoryRules, Remembering
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
 from bot.frontend.seen import Seen
@@ -50,6 +52,7 @@ class Parts:
     control: Control
     people: People
     recovery: Recovery
+    remembering: Remembering
     expiry: Expiry
     previews: Previews
     reconciler: Reconciler
@@ -116,6 +119,12 @@ def wire(
         reconciler=reconciler,
         failed=lambda: comeback.soon(),
     )
+    remembering = Remembering(
+        memories=stores.memories,
+        rules=MemoryRules(stores.consents, stores.homes),
+        store=store,
+        tasks=work,
+    )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
     inbox = Inbox(
         client=client,
@@ -130,6 +139,7 @@ def wire(
         outage=outage,
         locks=locks,
         rate=rate,
+        recollection=Recollection(stores.memories, store, remembering.rules.allowed),
         options=options,
     )
     arrivals = Arrivals(
@@ -148,6 +158,7 @@ def wire(
         control=control,
         people=people,
         recovery=recovery,
+        remembering=remembering,
         expiry=expiry,
         previews=previews,
         reconciler=reconciler,

@@ -15,7 +15,7 @@ import discord
 from bot.agent import Agent, Tool, tool
 from bot.events import RecordedEvent
 from bot.frontend import FrontendOptions, ParleyClient, Stores, may_decide
-from bot.frontend.tools import discord_tools
+from bot.frontend.tools import discord_tools, stored_tools
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
 from bot.sandbox import (
@@ -90,18 +90,20 @@ def parley(
         retry=RetryPolicy(max_attempts=1),
     )
 
+    stores = Stores.beside(store)
+
     def make_agent(client: discord.Client) -> Agent:
         return Agent(
             provider=provider,
             session_manager=store,
-            tools=[*tools.all, *discord_tools(client).values()],
+            tools=[*tools.all, *discord_tools(client).values(), *stored_tools(stores).values()],
             may_decide=lambda request, actor: may_decide(options, actor),
             **limits,
         )
 
     return ParleyClient(
         make_agent=make_agent,
-        stores=Stores.beside(store),
+        stores=stores,
         options=options,
     )
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 import discord
 
 from bot.agent import Tool
+from bot.agent.memory import remember_tool
+from bot.frontend.remembering import MemoryRules
+from bot.frontend.stores import Stores
 from bot.frontend.tools.announce import announce_tool
 from bot.frontend.tools.events import create_event_tool
 from bot.frontend.tools.permissions import Reach
@@ -16,7 +19,7 @@ from bot.frontend.tools.reading import reading_tools
 from bot.frontend.tools.threads import start_thread_tool
 from bot.frontend.tools.time_out import time_out_member_tool
 
-__all__ = ["discord_tools"]
+__all__ = ["discord_tools", "stored_tools"]
 
 
 def discord_tools(client: discord.Client) -> Mapping[str, Tool]:
@@ -32,4 +35,11 @@ def discord_tools(client: discord.Client) -> Mapping[str, Tool]:
         start_thread_tool(reach),
         time_out_member_tool(reach),
     )
+    return {tool.name: tool for tool in tools}
+
+
+def stored_tools(stores: Stores) -> Mapping[str, Tool]:
+    """Return the tools that work on what is kept for people, by their names."""
+    rules = MemoryRules(stores.consents, stores.homes)
+    tools = (remember_tool(stores.memories, rules.allowed),)
     return {tool.name: tool for tool in tools}
