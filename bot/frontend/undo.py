@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar, Protocol, cast
+from typing import Protocol, cast
 
 import discord
 
@@ -28,22 +28,24 @@ class CanUndo(Protocol):
 class Undo(Pressed, template=r"undo:(?P<name>[\w-]{1,80})"):
     """Undoes what the line tells."""
 
-    done: ClassVar[frozenset[str]] = frozenset()
+    done = frozenset({UNDONE})
 
     async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Undo it, and take the line back."""
         kind = self.name.partition("-")[0]
         undo = cast(CanUndo, client).undoing.get(kind)
         said = await undo(user_id_of(interaction.user.id), self.name) if undo else ""
-        if said:
-            await _taken_back(interaction.message)
+        if said and await _taken_back(interaction.message):
+            return UNDONE
         return said or NOT_YOURS
 
 
-async def _taken_back(message: discord.Message | None) -> None:
-    """Let the line tell no more; one that cannot be changed any more stays."""
-    if message is not None:
-        try:
-            await asked(lambda: message.edit(content=UNDONE, view=None, allowed_mentions=NOBODY))
-        except DiscordError:
-            return
+async def _taken_back(message: discord.Message | None) -> bool:
+    """Let the line tell no more; return whether it does not."""
+    if message is None:
+        return False
+    try:
+        await asked(lambda: message.edit(content=UNDONE, view=None, allowed_mentions=NOBODY))
+    except DiscordError:
+        return False
+    return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bot.events import UserMessageEvent
 from bot.frontend.memory_command import CHOICES
 from bot.frontend.remembering import (
@@ -27,6 +29,11 @@ NOTE = ("remember", {"text": "is allergic to peanuts"})
 
 def last_asked(stage: Stage) -> str:
     return stage.asked[-1][-1][1]
+
+
+def files_with(database: Path, text: bytes) -> list[str]:
+    files = (each for each in database.parent.iterdir() if each.is_file())
+    return [each.name for each in files if text in each.read_bytes()]
 
 
 async def keeps(stage: Stage, *texts: str) -> None:
@@ -131,7 +138,7 @@ async def test_a_note_is_undone_by_its_owner_alone(stage: Stage) -> None:
         line = await stage.says(stage.desk, "I will remember")
         refused = await stage.bob.clicks(line, "Undo")
         assert refused.text == NOT_YOURS
-        assert (await stage.alice.clicks(line, "Undo")).text == FORGOTTEN
+        await stage.alice.clicks(line, "Undo")
         await line.until(lambda message: message.content == "-# This was forgotten.")
         assert labels(line) == []
         assert "I remember nothing" in (await stage.alice.runs("/memory", in_=stage.desk)).text
@@ -212,6 +219,4 @@ async def test_what_was_forgotten_is_gone_from_the_file(stage: Stage) -> None:
     store = SQLiteSessionManager(stage.database)
     await store.purge()
     await store.close()
-    folder = stage.database.parent
-    left = [file for file in folder.iterdir() if b"is allergic to peanuts" in file.read_bytes()]
-    assert left == []
+    assert files_with(stage.database, b"is allergic to peanuts") == []

@@ -61,9 +61,7 @@ async def test_a_note_comes_back_after_a_restart_until_it_is_undone(scene: Scene
     await scene.restarts()
     dm = scene.dm(scene.alice)
     line = await scene.sees("I will remember", in_=dm)
-    assert await scene.clicks(scene.alice, line, "Undo") == Told(
-        "Forgotten. What was said of it in conversations stays there.", private=True
-    )
+    await scene.clicks(scene.alice, line, "Undo")
     await scene.sees_on(line, "This was forgotten.")
     scene.model.says("Which party?")
     await scene.runs(scene.alice, "/memory", in_=scene.desk, here="on")
