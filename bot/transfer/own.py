@@ -133,8 +133,8 @@ class _Names(dict[str, str]):
                 calls = (replace(c, call_id=self[c.call_id]) for c in event.tool_calls)
                 return replace(event, tool_calls=tuple(calls))
             case ApprovalRequestedEvent():
-                names = {"approval_id": self[event.approval_id], "call_id": self[event.call_id]}
-                return replace(event, **names)
+                call_id = self[event.call_id]
+                return replace(event, approval_id=self[event.approval_id], call_id=call_id)
             case ApprovalDecidedEvent():
                 return replace(event, approval_id=self[event.approval_id])
             case ToolStartedEvent() | ToolResultEvent():
