@@ -72,6 +72,7 @@ async def test_the_model_is_told_how_speakers_are_marked(home: Setup, tmp_path: 
         "current_time",
         "roll_dice",
         "remember",
+        "schedule",
     ]
 
 

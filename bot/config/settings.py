@@ -87,7 +87,7 @@ class Settings(BaseSettings):
         DEFAULT_TOOLS,
         description="The tools it may use: current_time, roll_dice, fetch_page (reads web pages; "
         "asks unless a person wrote the address); in Discord, remember (only for who has turned "
-        "/memory on), and, within what both it and who asks may "
+        "/memory on), schedule (says something later), and, within what both it and who asks may "
         "do, read_messages, search_messages and, after an approval, announce, post_message, "
         "start_thread, pin_message, make_poll, create_event, time_out_member; your own as "
         "my_tools.py or package.module; or none.",

@@ -20,6 +20,7 @@ from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
+from bot.frontend.schedule_commands import add_schedule_commands
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
 from bot.frontend.undo import Undo, Undoing
@@ -67,7 +68,10 @@ class ParleyClient(discord.AutoShardedClient):
 
         self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
         self.control, self.people = self._parts.control, self._parts.people
-        self.undoing: Undoing = {"memory": self._parts.remembering.undo}
+        self.undoing: Undoing = {
+            "memory": self._parts.remembering.undo,
+            "schedule": self._parts.scheduling.cancel,
+        }
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -82,6 +86,7 @@ class ParleyClient(discord.AutoShardedClient):
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
         add_memory_command(self.tree, self._parts.remembering, self.people)
+        add_schedule_commands(self.tree, self._parts.scheduling, self.people)
         self.add_dynamic_items(*BUTTONS, Undo)
         await self.tree.sync_if_changed(self._marks)
 
@@ -110,11 +115,13 @@ class ParleyClient(discord.AutoShardedClient):
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
         self._parts.reconciler.retry()
+        self._parts.reminders.wake()
         if self._closing is None:
             self._parts.catch_up.wake()
         if not self._recovered and self._closing is None:
             self._recovered = True
             self._parts.work.start(self._parts.recovery.recover(), name="recovery")
+            self._parts.reading.start(self._parts.reminders.keep(), name="reminders")
 
     async def on_resumed(self) -> None:
         """Show what could not be shown while the connection was gone."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
+
+from bot.events import utc_now
 
 DISCORD_API = "https://discord.com/api/v10"
 
@@ -49,6 +52,7 @@ class FrontendOptions:
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
         api_base: Where Discord's REST API is.
+        clock: Tells what time it is, for what is to be said later.
     """
 
     guild_ids: frozenset[int] = frozenset()
@@ -71,3 +75,4 @@ class FrontendOptions:
     dead_after: float = 60.0
     reconnect_within: float = 60.0
     api_base: str = DISCORD_API
+    clock: Callable[[], datetime] = utc_now

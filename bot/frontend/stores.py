@@ -11,6 +11,7 @@ from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
+from bot.sessions.schedules import ScheduleStore
 from bot.sessions.sql_memories import memories_in
 
 
@@ -26,6 +27,7 @@ class Stores:
         homes: In which server and channel each session is.
         memories: What is remembered of people across sessions.
         consents: Who lets that be, and where.
+        schedules: What is to be said later.
     """
 
     sessions: SessionStore
@@ -35,6 +37,7 @@ class Stores:
     homes: HomeStore
     memories: MemoryManager
     consents: ConsentStore
+    schedules: ScheduleStore
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:
@@ -48,4 +51,5 @@ class Stores:
             homes=HomeStore(database),
             memories=memories_in(database),
             consents=ConsentStore(database),
+            schedules=ScheduleStore(database),
         )

@@ -16,7 +16,7 @@ Undoing = Mapping[str, Callable[[str, str], Awaitable[str]]]
 """By the first word of a name, what undoes it for a user; nothing is said if it is not theirs."""
 
 NOT_YOURS = "Only whose it is can undo that, and only while it is there."
-UNDONE = "-# This was forgotten."
+UNDONE = "-# Undone."
 
 
 class CanUndo(Protocol):

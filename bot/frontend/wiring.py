@@ -28,8 +28,10 @@ from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
 from bot.frontend.remembering import MemoryRules, Remembering
+from bot.frontend.reminding import Reminders, Reminding
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
+from bot.frontend.scheduling import Scheduling
 from bot.frontend.seen import Seen
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
@@ -53,6 +55,8 @@ class Parts:
     people: People
     recovery: Recovery
     remembering: Remembering
+    reminders: Reminders
+    scheduling: Scheduling
     expiry: Expiry
     previews: Previews
     reconciler: Reconciler
@@ -142,6 +146,20 @@ def wire(
         recollection=Recollection(stores.memories, store, remembering.rules.allowed),
         options=options,
     )
+    reminders = Reminders(
+        Reminding(
+            client=client,
+            agent=agent,
+            schedules=stores.schedules,
+            homes=stores.homes,
+            people=people,
+            outbox=outbox,
+            runs=runs,
+            work=work,
+            clock=options.clock,
+            window=options.catch_up_window,
+        )
+    )
     arrivals = Arrivals(
         client=client,
         inbox=inbox,
@@ -159,6 +177,10 @@ def wire(
         people=people,
         recovery=recovery,
         remembering=remembering,
+        reminders=reminders,
+        scheduling=Scheduling(
+            schedules=stores.schedules, clock=options.clock, changed=reminders.wake
+        ),
         expiry=expiry,
         previews=previews,
         reconciler=reconciler,

@@ -96,7 +96,11 @@ def parley(
         return Agent(
             provider=provider,
             session_manager=store,
-            tools=[*tools.all, *discord_tools(client).values(), *stored_tools(stores).values()],
+            tools=[
+                *tools.all,
+                *discord_tools(client).values(),
+                *stored_tools(stores, options.clock).values(),
+            ],
             may_decide=lambda request, actor: may_decide(options, actor),
             **limits,
         )

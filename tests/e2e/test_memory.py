@@ -139,7 +139,7 @@ async def test_a_note_is_undone_by_its_owner_alone(stage: Stage) -> None:
         refused = await stage.bob.clicks(line, "Undo")
         assert refused.text == NOT_YOURS
         await stage.alice.clicks(line, "Undo")
-        await line.until(lambda message: message.content == "-# This was forgotten.")
+        await line.until(lambda message: message.content == "-# Undone.")
         assert labels(line) == []
         assert "I remember nothing" in (await stage.alice.runs("/memory", in_=stage.desk)).text
         await stage.alice.says("hi", in_=stage.desk)

@@ -62,7 +62,7 @@ async def test_a_note_comes_back_after_a_restart_until_it_is_undone(scene: Scene
     dm = scene.dm(scene.alice)
     line = await scene.sees("I will remember", in_=dm)
     await scene.clicks(scene.alice, line, "Undo")
-    await scene.sees_on(line, "This was forgotten.")
+    await scene.sees_on(line, "Undone.")
     scene.model.says("Which party?")
     await scene.runs(scene.alice, "/memory", in_=scene.desk, here="on")
     await scene.says(scene.alice, "the surprise party that is planned", in_=scene.desk)
