@@ -31,12 +31,10 @@ class Scheduling:
 
     Attributes:
         clock: Tells what time it is.
-        changed: Called when something new is scheduled.
     """
 
     schedules: ScheduleStore
     clock: Callable[[], datetime]
-    changed: Callable[[], None] = lambda: None
 
     async def add(
         self, user_id: str, session_id: str, rule: Rule, text: str, *, asks: bool, key: str = ""
@@ -63,7 +61,6 @@ class Scheduling:
             due_at=due,
         )
         await self.schedules.add(schedule)
-        self.changed()
         return schedule
 
     async def remind(

@@ -160,6 +160,7 @@ def wire(
             window=options.catch_up_window,
         )
     )
+    stores.schedules.on_added = reminders.wake
     arrivals = Arrivals(
         client=client,
         inbox=inbox,
@@ -178,9 +179,7 @@ def wire(
         recovery=recovery,
         remembering=remembering,
         reminders=reminders,
-        scheduling=Scheduling(
-            schedules=stores.schedules, clock=options.clock, changed=reminders.wake
-        ),
+        scheduling=Scheduling(schedules=stores.schedules, clock=options.clock),
         expiry=expiry,
         previews=previews,
         reconciler=reconciler,

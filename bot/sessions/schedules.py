@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -54,9 +54,14 @@ class Schedule:
 
 
 class ScheduleStore:
-    """The schedules of everybody, and the time zones in which they think."""
+    """The schedules of everybody, and the time zones in which they think.
+
+    Attributes:
+        on_added: Called whenever a schedule was added here.
+    """
 
     def __init__(self, database: Database) -> None:
+        self.on_added: Callable[[], None] = lambda: None
         self._database = database
 
     async def add(self, schedule: Schedule) -> None:
@@ -84,6 +89,7 @@ class ScheduleStore:
             connection.execute(_INSERT, row)
 
         await self._database.write(job)
+        self.on_added()
 
     async def of(self, user_id: str) -> Sequence[Schedule]:
         """Return somebody's schedules, the next due first."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date as Date
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -123,6 +122,7 @@ def _rule(
         if not date:
             days = tuple(sorted({DAYS.index(each) for each in weekdays}))
             return Recurring(when, days, day_of_month)
-        return Once(datetime.combine(Date.fromisoformat(date), when, zone).astimezone(now.tzinfo))
+        day = datetime.fromisoformat(date).date()
+        return Once(datetime.combine(day, when, zone).astimezone(UTC))
     except ValueError as exc:
         raise ToolError(f"That is no time: {exc}. Give HH:MM, and a date as YYYY-MM-DD.") from exc
