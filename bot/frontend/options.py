@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from bot.sessions.limits import Limits
+
 DISCORD_API = "https://discord.com/api/v10"
 
 
@@ -48,6 +50,7 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
+        limits: For how long conversations are kept.
         api_base: Where Discord's REST API is.
     """
 
@@ -70,4 +73,5 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
+    limits: Limits = Limits()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API
