@@ -86,7 +86,7 @@ class Forgetting:
         if scope is Scope.EVERYTHING:
             return None
         authors = await self._store.authors(session_id)
-        if scope is Scope.MINE:
+        if scope is Scope.MINE or not authors:
             return None if actor.user_id in authors else NOTHING
         place = place_of(session_id)
         alone = authors.keys() <= {actor.user_id}

@@ -46,15 +46,17 @@ class Visibility:
     async def _channel(self, number: int) -> Channel | None:
         if number not in self._channels:
             found = await self._found(lambda: self._client.fetch_channel(number))
-            is_known = isinstance(found, discord.abc.GuildChannel | discord.Thread)
-            self._channels[number] = found if is_known else None
+            self._channels[number] = (
+                found if isinstance(found, discord.abc.GuildChannel | discord.Thread) else None
+            )
         return self._channels[number]
 
     async def _sees(self, channel: Channel) -> bool:
         """Whether they see a channel; of a thread the one that it hangs on says who may."""
         member = await self._member(channel.guild)
-        is_thread = isinstance(channel, discord.Thread)
-        above = await self._channel(channel.parent_id) if is_thread else channel
+        above: Channel | None = channel
+        if isinstance(channel, discord.Thread):
+            above = await self._channel(channel.parent_id)
         if member is None or above is None:
             return False
         granted = above.permissions_for(member)
