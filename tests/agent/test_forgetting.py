@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -166,6 +166,42 @@ async def test_who_may_not_continue_a_session_ends_and_forgets_nothing_of_it(
     await agent.erase("none", None, by="bob")
     await agent.delete("none", by="bob")
     assert len(await log_of(manager)) == 2
+
+
+@pytest.mark.parametrize("user", ["author", "participant", "reader", "stranger", "other server"])
+async def test_every_way_into_a_session_asks_who_may_continue_it(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionStore, user: str
+) -> None:
+    taking_part = ("author", "participant")
+    agent = make_agent(may_continue=lambda session, user_id: user_id in taking_part)
+    model.answers(lambda request: "Hello.")
+    for name in taking_part:
+        await agent.run("hi", session_id="s", user_id=name)
+    latest = (await manager.turns_of("s", "participant"))[-1]
+    before = await log_of(manager)
+    last = [0]
+    ways: list[Callable[[], Awaitable[object]]] = [
+        lambda: agent.again("s", latest, by=user),
+        lambda: agent.run("hi", session_id="s", user_id=user),
+        lambda: agent.skip("hi", "s", user_id=user),
+        lambda: agent.stop("s", by=user),
+        lambda: agent.compact("s", by=user),
+        lambda: agent.reset("s", by=user),
+        lambda: agent.undo_reset("s", last[0], by=user),
+        lambda: agent.end("s", None, by=user),
+        lambda: agent.erase("s", None, by=user),
+        lambda: agent.delete("s", by=user),
+    ]
+    for way in ways:
+        if user in taking_part:
+            await way()
+            session = await manager.get("s")
+            last[0] = session.last_seq if session else 0
+        else:
+            with pytest.raises(AccessDeniedError):
+                await way()
+    after = await log_of(manager)
+    assert after == ([] if user in taking_part else before)
 
 
 async def test_a_manager_that_forgets_nothing_says_so(
