@@ -133,6 +133,21 @@ async def test_another_process_erases_under_a_live_session(
     assert [isinstance(e, ErasedEvent) for e in await log_of(manager)][:3] == [True, True, False]
 
 
+async def test_an_erasure_reads_again_what_another_process_has_written(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionStore
+) -> None:
+    gate = model.says("Hello Alice.").pauses("Once", " upon")
+    ours, theirs = make_agent(), make_agent()
+    await ours.run("I am Alice", session_id="s", user_id="alice")
+    running = await begun(ours.run("a story", session_id="s", user_id="bob"))
+    await gate.reached.wait()
+    await theirs.skip("too late", "s", user_id="carol")
+    await ours.erase("s", await manager.turns_of("s", "alice"), by="alice")
+    gate.release()
+    assert (await running).final_text == "Once upon"
+    assert [isinstance(e, ErasedEvent) for e in await log_of(manager)][:3] == [True, True, False]
+
+
 async def test_a_deleted_session_begins_anew(
     agent: Agent, model: ScriptedModel, manager: SessionStore
 ) -> None:

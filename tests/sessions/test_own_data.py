@@ -30,6 +30,7 @@ from bot.sessions import (
     SessionStore,
     SQLiteSessionManager,
     SQLSessionManager,
+    deliveries,
     homes,
     sql,
 )
@@ -242,13 +243,13 @@ async def test_a_reader_of_old_days_does_not_keep_what_was_erased(
 
 
 async def test_deliveries_of_erased_turns_are_noted_no_more(sqlite: SQLiteSessionManager) -> None:
-    deliveries = DeliveryStore(sqlite.database)
+    store = DeliveryStore(sqlite.database)
     await stored(sqlite, "s", said("alice", turn="turn-1"), answers())
-    await deliveries.put(SENT, replace(SENT, turn_id="turn-2"))
+    await store.put(SENT, replace(SENT, turn_id="turn-2"))
     await sqlite.erase(await read(sqlite, "s"), ["turn-1"])
-    assert [each.turn_id for each in await deliveries.of("s")] == ["turn-2"]
+    assert [each.turn_id for each in await store.of("s")] == ["turn-2"]
     await sqlite.erase(await read(sqlite, "s"), None)
-    assert await deliveries.of("s") == []
+    assert await store.of("s") == []
 
 
 def bytes_of(database: Path) -> bytes:
@@ -355,6 +356,7 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
     assert [(each.session_id, each.messages) for each in found] == [("other", 1), ("s", 1)]
     assert found[0].last_at == START + timedelta(seconds=1)
     assert await old.authors("s") == {"alice": 1, "bob": 1}
+    assert await deliveries.DeliveryStore(old.database).behind() == ["other", "s"]
     await old.erase(await read(old, "s"), ["t1"])
     assert await old.get_blob(FILE.sha256) == b"picture"
     await old.erase(await read(old, "s"), ["t2"])
@@ -372,6 +374,7 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
         (sql._SELECT_AFTER, ("", 10)),
         ("SELECT user_id, messages FROM authors WHERE session_id = ?", ("s",)),
         (homes._ON, (1, 10)),
+        (deliveries._BEHIND, ("", 10)),
         (homes._PAGE, (1, "", 10)),
         (
             "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"

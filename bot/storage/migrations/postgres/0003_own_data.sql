@@ -41,3 +41,12 @@ FROM events, json_array_elements(coalesce(replace(body, '\u', '/u')::json -> 'at
 WHERE kind IN ('user_message', 'tool_result');
 
 CREATE INDEX homes_of_channel ON homes (channel_id, session_id);
+
+-- Which sessions may show less than was recorded: a start looks at these alone.
+CREATE TABLE behind (
+    session_id TEXT COLLATE "C" PRIMARY KEY REFERENCES sessions (session_id) ON DELETE CASCADE
+);
+
+INSERT INTO behind (session_id)
+SELECT session_id FROM sessions LEFT JOIN delivered USING (session_id)
+WHERE last_seq > coalesce(seq, 0);
