@@ -11,7 +11,8 @@ import discord
 import pytest
 
 from bot.agent import endings
-from bot.events import ErasedEvent, UserMessageEvent
+from bot.errors import StorageError
+from bot.events import Author, ErasedEvent, UserMessageEvent
 from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
 from bot.frontend.own import listing
 from bot.frontend.own.commands import EMPTY, NOT_READABLE, TOO_LARGE
@@ -141,6 +142,45 @@ async def test_everything_about_somebody_is_forgotten_wherever_it_is(stage: Stag
     left = bytes_of(stage.database)
     assert b"zanzibar" not in left
     assert b"zebra" in left
+
+
+async def test_what_cannot_be_purged_now_is_purged_later(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says("zanzibar.")
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "zanzibar.")
+
+        async def full() -> None:
+            raise StorageError("the disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(stage.store, "purge", full)
+            done = await forgets(stage.alice, Scope.MINE, stage.desk)
+        assert done.text.endswith("overwritten within the hour.")
+        assert await MarkStore(stage.store.database).get(PURGE_DUE)
+    async with stage.running() as client:
+        await client._parts.retention.look()
+        assert await MarkStore(stage.store.database).get(PURGE_DUE) == ""
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_what_somebody_wrote_elsewhere_than_in_discord_is_forgotten_too(
+    stage: Stage,
+) -> None:
+    dm = stage.world.direct(stage.alice, stage.bot)
+    async with stage.running() as client:
+        session = await stage.store.create("another-door")
+        author = Author(user_id=f"user-{stage.alice.id}")
+        session.append(UserMessageEvent(text="zanzibar", author=author))
+        await stage.store.save(session)
+        listed = await stage.alice.runs("/sessions", in_=dm)
+        assert listed.text == NO_CONVERSATIONS
+        done = await forgets(stage.alice, Scope.EVERYTHING, dm)
+        assert done.text.startswith("Forgotten.")
+        assert await client.agent.pending("another-door") == []
+    assert b"zanzibar" not in bytes_of(stage.database)
 
 
 # -- /sessions -------------------------------------------------------------------------------------

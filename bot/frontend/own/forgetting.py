@@ -134,13 +134,14 @@ class Forgetting:
     async def _erase(self, session_id: str, turns: Collection[str] | None, *, by: str) -> None:
         """Erase turns; people are shown first how those ended that were open."""
         ended = await self._agent.end(session_id, turns, by=by)
-        if ended:
+        is_shown = place_of(session_id) is not None
+        if ended and is_shown:
             self._reconciler.wake(session_id)
             with suppress(TimeoutError):
                 async with asyncio.timeout(SHOWN_WITHIN):
                     await self._reconciler.caught_up(session_id)
         await self._agent.erase(session_id, turns, by=by)
-        if ended and place_of(session_id) is not None:
+        if ended and is_shown:
             self._runs.start(session_id, self._agent.resume(session_id))
 
     async def purge(self) -> bool:

@@ -15,6 +15,7 @@ from bot.sessions import SessionStore, Written
 PAGE = 10
 LOOKED_AT = 40  # conversations for one page: each is asked of Discord
 NOTHING = "I know of no conversation of yours that you can see."
+NONE_VISIBLE = "None of the latest ones can be seen by you any more."
 NO_MORE = "There are no more."
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -43,16 +44,18 @@ class Listing:
             UnavailableError: if Discord cannot be asked.
         """
         eyes, lines, looked_at = Visibility(self._client, user), list[str](), 0
+        nothing = NOTHING if before is None else NO_MORE
         while len(lines) < PAGE and looked_at < LOOKED_AT:
-            found = await self._store.written_by(user_id_of(user), limit=PAGE, before=before)
+            wanted = PAGE - len(lines)
+            found = await self._store.written_by(user_id_of(user), limit=wanted, before=before)
             if not found:
-                return Page("\n".join(lines) or (NOTHING if before is None else NO_MORE))
+                return Page("\n".join(lines) or nothing)
             for each in found:
                 link = await eyes.link(each.session_id)
                 lines += [_line(each, link)] if link else []
             looked_at += len(found)
             before = found[-1].last_at
-        text = "\n".join(lines) or "None of the latest ones can be seen by you any more."
+        text = "\n".join(lines) or NONE_VISIBLE
         assert before is not None  # noqa: S101 - at least one page was found
         return Page(text, (Button("More", f"sessions:{(before - _EPOCH) // _MICROSECOND}"),))
 
