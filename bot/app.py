@@ -21,6 +21,7 @@ from bot.errors import ConfigError
 from bot.mcp import open_servers
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
+from bot.sessions.limits import Limits
 from bot.storage.claim import claimed
 from bot.tools import current_time, fetch_page, own_tools, roll_dice
 from bot.watchdog import watched
@@ -216,8 +217,13 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         sees_images=settings.model_sees_images,
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
+        limits=Limits(age=_days(settings.session_max_days), idle=_days(settings.session_idle_days)),
         api_base=settings.discord_api_base,
     )
+
+
+def _days(number: float) -> timedelta | None:
+    return timedelta(days=number) if number else None
 
 
 def preload() -> None:

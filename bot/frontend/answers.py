@@ -11,7 +11,7 @@ from bot.events import Ask, AssistantMessageEvent, ToolResultEvent, TurnEndedEve
 from bot.frontend.markdown import LIMIT, render
 from bot.frontend.reasoning import folded, split_reasoning
 from bot.frontend.rendering.lifted import lifted
-from bot.frontend.shown import Blob, Button, File, Key, Purpose, Shown, again_id, undo_id
+from bot.frontend.shown import Blob, Button, File, Key, Purpose, Shown, again_id, take_back_id
 from bot.frontend.text import code, one_line, plain
 
 RECEIPT_LENGTH = 700
@@ -111,7 +111,7 @@ def receipt(event: ToolResultEvent, asked: Asked) -> Iterator[Shown]:
         yield Shown(
             key=Key(event.turn_id, event.call_id, Purpose.NOTICE),
             content=f"-# {plain(event.receipt.text, RECEIPT_LENGTH)}",
-            buttons=(Button("Undo", undo_id(undo)),) if undo else (),
+            buttons=(Button("Undo", take_back_id(undo)),) if undo else (),
             asked=asked.after,
         )
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.events import utc_now
+from bot.sessions.limits import Limits
 
 DISCORD_API = "https://discord.com/api/v10"
 
@@ -51,6 +52,7 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
+        limits: For how long conversations are kept.
         api_base: Where Discord's REST API is.
         clock: Tells what time it is, for what is to be said later.
     """
@@ -74,5 +76,6 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
+    limits: Limits = Limits()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API
     clock: Callable[[], datetime] = utc_now

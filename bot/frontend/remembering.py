@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from bot.errors import StorageError
 from bot.frontend.ids import Place, PlaceKind, place_of
 from bot.frontend.tasks import Tasks
 from bot.frontend.text import plain
-from bot.sessions import SessionStore
 from bot.sessions.consents import ConsentStore
 from bot.sessions.homes import HomeStore
 from bot.sessions.memories import LONGEST, Memory, MemoryManager
-
-logger = logging.getLogger(__name__)
 
 PAGE = 5
 EVERYTHING = "everything"
@@ -63,12 +59,17 @@ class Remembering:
     """Does what people ask for about their own notes; each method gives a sentence to say."""
 
     def __init__(
-        self, *, memories: MemoryManager, rules: MemoryRules, store: SessionStore, tasks: Tasks
+        self,
+        *,
+        memories: MemoryManager,
+        rules: MemoryRules,
+        purge: Callable[[], Coroutine[Any, Any, None]],
+        tasks: Tasks,
     ) -> None:
         self.rules = rules
         self._memories = memories
         self._consents = rules.consents
-        self._store = store
+        self._purge_soon = purge
         self._tasks = tasks
 
     async def turn(self, user_id: str, *, on: bool) -> str:
@@ -116,7 +117,8 @@ class Remembering:
         """Forget one of somebody's notes, or all."""
         if name != EVERYTHING:
             return await self.undo(user_id, name) or GONE
-        count = await self._memories.forget_user(user_id)
+        count = len(await self._memories.list(user_id))
+        await self._memories.forget_user(user_id)
         self._purge()
         return f"Forgotten: {count} {'note' if count == 1 else 'notes'}."
 
@@ -128,13 +130,7 @@ class Remembering:
         return FORGOTTEN
 
     def _purge(self) -> None:
-        self._tasks.start(self._purged(), name="leaving nothing of what was forgotten")
-
-    async def _purged(self) -> None:
-        try:
-            await self._store.purge()
-        except StorageError as exc:
-            logger.warning("what was forgotten may still be in the file: %s", exc)
+        self._tasks.start(self._purge_soon(), name="purging")
 
 
 def _line(memory: Memory) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.frontend.own.forgetting import Forgetter
 from bot.sessions import SessionStore, SQLiteSessionManager
 from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
@@ -38,6 +40,11 @@ class Stores:
     memories: MemoryManager
     consents: ConsentStore
     schedules: ScheduleStore
+
+    @property
+    def forgetters(self) -> Sequence[Forgetter]:
+        """The stores that keep something under people's ids, besides what they wrote."""
+        return (self.sessions, self.marks, self.memories, self.consents, self.schedules)
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:

@@ -20,6 +20,8 @@ from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
+from bot.frontend.own.forgetting import Forgetting
+from bot.frontend.own.retention import Retention
 from bot.frontend.pacing import Pacing
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
@@ -48,6 +50,8 @@ class Parts:
         reading: What is being looked for that was missed.
     """
 
+    forgetting: Forgetting
+    retention: Retention
     arrivals: Arrivals
     catch_up: CatchUp
     seen: Seen
@@ -123,13 +127,22 @@ def wire(
         reconciler=reconciler,
         failed=lambda: comeback.soon(),
     )
+    comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
+    forgetting = Forgetting(
+        agent=agent,
+        store=store,
+        marks=marks,
+        forgetters=stores.forgetters,
+        reconciler=reconciler,
+        runs=runs,
+        tasks=work,
+    )
     remembering = Remembering(
         memories=stores.memories,
         rules=MemoryRules(stores.consents, stores.homes),
-        store=store,
+        purge=forgetting.purge_soon,
         tasks=work,
     )
-    comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
     inbox = Inbox(
         client=client,
         agent=agent,
@@ -170,7 +183,19 @@ def wire(
         on_behind=lambda: catch_up.retry(),
     )
     catch_up = CatchUp(client=client, arrivals=arrivals, places=stores.places, tasks=reading)
+    retention = Retention(
+        client=client,
+        agent=agent,
+        store=store,
+        homes=stores.homes,
+        places=stores.places,
+        marks=marks,
+        forgetting=forgetting,
+        limits=options.limits,
+    )
     return Parts(
+        forgetting=forgetting,
+        retention=retention,
         arrivals=arrivals,
         catch_up=catch_up,
         seen=seen,

@@ -52,8 +52,8 @@ class MemoryManager(ABC):
         """Forget one, also where it was recalled; return whether there was one."""
 
     @abstractmethod
-    async def forget_user(self, user_id: str) -> int:
-        """Forget all; return how many there were."""
+    async def forget_user(self, user_id: str) -> None:
+        """Forget all."""
 
 
 def checked(text: str) -> str:
@@ -115,6 +115,6 @@ class InMemoryMemoryManager(MemoryManager):
         """Forget one."""
         return self._kept.get(user_id, {}).pop(memory_id, None) is not None
 
-    async def forget_user(self, user_id: str) -> int:
+    async def forget_user(self, user_id: str) -> None:
         """Forget all."""
-        return len(self._kept.pop(user_id, {}))
+        self._kept.pop(user_id, None)

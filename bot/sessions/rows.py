@@ -36,6 +36,8 @@ _INSERT_EVENT = """
     VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (natural_key) WHERE natural_key IS NOT NULL DO NOTHING"""
 
+_NOTE_BEHIND = "INSERT INTO behind (session_id) VALUES (?) ON CONFLICT DO NOTHING"
+
 _SELECT_SESSION = """
     SELECT user_id, state, created_at, updated_at, version, last_seq, window_from, open_turns,
            erasures
@@ -88,7 +90,9 @@ def saving(
             raise SessionConflictError(session_id)
         for event, body in zip(unsaved, bodies, strict=True):
             _insert_event(connection, session_id, event, body)
-        note_whose(connection, session_id, unsaved)
+        if unsaved:
+            connection.execute(_NOTE_BEHIND, (session_id,)).close()
+            note_whose(connection, session_id, unsaved)
         return version + 1
 
     return job

@@ -81,18 +81,17 @@ class SQLMemories(MemoryManager):
 
         return await self._database.write(job)
 
-    async def forget_user(self, user_id: str) -> int:
+    async def forget_user(self, user_id: str) -> None:
         """Forget all."""
 
-        def job(connection: Connection) -> int:
+        def job(connection: Connection) -> None:
             rows = connection.execute(_LIST, (user_id,)).fetchall()
             if rows:
                 connection.execute(_DELETE_ALL, (user_id,))
                 redact(connection, user_id, [row[0] for row in rows])
                 self._clean(connection)
-            return len(rows)
 
-        return await self._database.write(job)
+        await self._database.write(job)
 
     @abstractmethod
     def _search(

@@ -183,7 +183,7 @@ class Lane:
         finally:
             milliseconds = int(BUSY_SECONDS * 1000)
             await self._connection.execute_fetchall(f"PRAGMA busy_timeout = {milliseconds}")
-        return row[0] == 0
+        return bool(row[0] == 0)
 
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, StorageError):

@@ -37,6 +37,11 @@ from tests.setups import labels
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
 
 
+def is_written(message: Message) -> bool:
+    """Return whether a message is still being written."""
+    return any(button.get("label") == "Stop" for button in message.buttons)
+
+
 @dataclass
 class Tools:
     """The tools of the tests, with those that a scenario adds, and a note of what they did."""

@@ -17,7 +17,8 @@ from bot.frontend.remembering import (
     TURN_ON_FIRST,
     TURNED_OFF,
 )
-from bot.frontend.undo import NOT_YOURS
+from bot.frontend.scheduling import NONE
+from bot.frontend.taking_back import NOT_YOURS
 from bot.sandbox import Message
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.sql_memories import memories_in
@@ -220,3 +221,16 @@ async def test_what_was_forgotten_is_gone_from_the_file(stage: Stage) -> None:
     await store.purge()
     await store.close()
     assert files_with(stage.database, b"is allergic to peanuts") == []
+
+
+async def test_who_is_forgotten_altogether_is_not_remembered(stage: Stage) -> None:
+    async with stage.running():
+        await noted(stage)
+        dm = stage.alice.dm(stage.bot)
+        await stage.alice.runs("/remind", in_=dm, when="every day 9:00", text="tea")
+        asked = await stage.alice.runs("/forget", in_=dm, what="everything")
+        assert asked.message is not None
+        await stage.alice.clicks(asked.message, "Forget")
+        shown = await stage.alice.runs("/memory", in_=stage.desk)
+        assert shown.text == f"{OFF}\nI remember nothing about you."
+        assert (await stage.alice.runs("/reminders", in_=stage.desk)).text == NONE

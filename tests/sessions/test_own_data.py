@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,14 +21,28 @@ from bot.events import (
     ToolResultEvent,
     ToolStatus,
     UserMessageEvent,
+    codec,
     utc_now,
 )
-from bot.sessions import Session, SessionStore, SQLiteSessionManager
+from bot.sessions import (
+    PostgresSessionManager,
+    Session,
+    SessionStore,
+    SQLiteSessionManager,
+    SQLSessionManager,
+    deliveries,
+    homes,
+    sql,
+)
 from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.times import stored_time
+from bot.storage import migrations
 from tests.sessions.samples import answers, calls, decides, requests, starts
 from tests.sessions.test_small_stores import SENT
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
+FILE = Attachment(sha256="f" * 64, media_type="image/png", name="a.png")
+_scripts = migrations.scripts
 
 
 def said(
@@ -228,13 +243,13 @@ async def test_a_reader_of_old_days_does_not_keep_what_was_erased(
 
 
 async def test_deliveries_of_erased_turns_are_noted_no_more(sqlite: SQLiteSessionManager) -> None:
-    deliveries = DeliveryStore(sqlite.database)
+    store = DeliveryStore(sqlite.database)
     await stored(sqlite, "s", said("alice", turn="turn-1"), answers())
-    await deliveries.put(SENT, replace(SENT, turn_id="turn-2"))
+    await store.put(SENT, replace(SENT, turn_id="turn-2"))
     await sqlite.erase(await read(sqlite, "s"), ["turn-1"])
-    assert [each.turn_id for each in await deliveries.of("s")] == ["turn-2"]
+    assert [each.turn_id for each in await store.of("s")] == ["turn-2"]
     await sqlite.erase(await read(sqlite, "s"), None)
-    assert await deliveries.of("s") == []
+    assert await store.of("s") == []
 
 
 def bytes_of(database: Path) -> bytes:
@@ -285,3 +300,93 @@ async def test_a_purge_that_readers_hold_up_says_so(
     reader.close()
     await sqlite.purge()
     assert b"secret" not in bytes_of(sqlite.database.path)
+
+
+# -- databases of before ---------------------------------------------------------------------------
+
+OLD_EVENTS = [
+    ("s", 1, said("alice", "one", turn="t1", attachments=(FILE,)).placed(1, "t1")),
+    ("s", 2, answers().placed(2, "t1")),
+    ("s", 3, said("bob", "\x00two \\u0000 \ud83e", turn="t2").placed(3, "t2")),
+    (
+        "s",
+        4,
+        ToolResultEvent(call_id="c", status=ToolStatus.OK, output="", attachments=(FILE,)).placed(
+            4, "t2"
+        ),
+    ),
+    ("other", 1, said("alice", at=START + timedelta(seconds=1)).placed(1, "t3")),
+    ("other", 2, UserMessageEvent(text="by nobody").placed(2, "t4")),
+]
+
+LAST_SEQS = [("s", 4), ("other", 2)]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def old(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SQLSessionManager]:
+    """Open a database that an earlier version has filled."""
+    if request.param == "sqlite":
+        store: SQLSessionManager = SQLiteSessionManager(tmp_path / "old.db")
+    else:
+        store = PostgresSessionManager(request.getfixturevalue("postgres").new_database())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrations, "scripts", lambda engine="sqlite": _scripts(engine)[:2])
+        await store.database.execute_many(
+            "INSERT INTO sessions (session_id, state, created_at, updated_at, version, last_seq,"
+            " window_from, open_turns) VALUES (?, '{}', ?, ?, 1, ?, 1, '[]')",
+            [
+                (name, stored_time(START), stored_time(START), n)
+                for name, n in [("s", 4), ("other", 2)]
+            ],
+        )
+        await store.database.execute_many(
+            "INSERT INTO events (session_id, seq, kind, turn_id, body) VALUES (?, ?, ?, ?, ?)",
+            [(s, seq, e.kind, e.turn_id, codec.to_json(e)) for s, seq, e in OLD_EVENTS],
+        )
+        await store.database.execute(
+            "INSERT INTO blobs (sha256, data) VALUES (?, ?)", (FILE.sha256, b"picture")
+        )
+        await store.close()
+    yield store
+    await store.close()
+
+
+async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionManager) -> None:
+    found = await old.written_by("alice")
+    assert [(each.session_id, each.messages) for each in found] == [("other", 1), ("s", 1)]
+    assert found[0].last_at == START + timedelta(seconds=1)
+    assert await old.authors("s") == {"alice": 1, "bob": 1}
+    assert await deliveries.DeliveryStore(old.database).behind() == ["other", "s"]
+    await old.erase(await read(old, "s"), ["t1"])
+    assert await old.get_blob(FILE.sha256) == b"picture"
+    await old.erase(await read(old, "s"), ["t2"])
+    assert await old.get_blob(FILE.sha256) is None
+
+
+# -- many sessions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "values"),
+    [
+        (sql._WRITTEN_BY, ("alice", "9", 10)),
+        (sql._SELECT_PAGE, ("alice", "9", 10)),
+        (sql._SELECT_AFTER, ("", 10)),
+        ("SELECT user_id, messages FROM authors WHERE session_id = ?", ("s",)),
+        (homes._ON, (1, 10)),
+        (deliveries._BEHIND, ("", 10)),
+        (homes._PAGE, (1, "", 10)),
+        (
+            "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"
+            " ORDER BY session_id LIMIT ?",
+            ("", 10),
+        ),
+    ],
+)
+async def test_no_query_looks_at_all_sessions(
+    sqlite: SQLiteSessionManager, query: str, values: tuple[object, ...]
+) -> None:
+    plan = await sqlite.database.fetch(f"EXPLAIN QUERY PLAN {query}", values)
+    steps = [row[-1] for row in plan]
+    assert all("USING" in step for step in steps if step.startswith(("SCAN", "SEARCH")))
+    assert not any("TEMP B-TREE FOR ORDER BY" in step for step in steps), steps

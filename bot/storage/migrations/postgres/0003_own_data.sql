@@ -17,11 +17,12 @@ CREATE INDEX authors_latest ON authors (user_id, last_at);
 
 CREATE INDEX authors_of_session ON authors (session_id);
 
+-- Escapes that PostgreSQL refuses (half a character, NUL) are made harmless before it looks.
 INSERT INTO authors (user_id, session_id, last_at, messages)
-SELECT body::json -> 'author' ->> 'user_id', session_id,
-       max((body::json ->> 'at') COLLATE "C"), count(*)
+SELECT replace(body, '\u', '/u')::json -> 'author' ->> 'user_id', session_id,
+       max((replace(body, '\u', '/u')::json ->> 'at') COLLATE "C"), count(*)
 FROM events
-WHERE kind = 'user_message' AND body::json -> 'author' ->> 'user_id' IS NOT NULL
+WHERE kind = 'user_message' AND replace(body, '\u', '/u')::json -> 'author' ->> 'user_id' IS NOT NULL
 GROUP BY 1, 2;
 
 -- Which turns refer to which bytes.
@@ -36,7 +37,16 @@ CREATE INDEX blob_uses_of_session ON blob_uses (session_id, turn_id);
 
 INSERT INTO blob_uses (sha256, session_id, turn_id)
 SELECT DISTINCT file.value ->> 'sha256', session_id, turn_id
-FROM events, json_array_elements(coalesce(body::json -> 'attachments', '[]'::json)) AS file
+FROM events, json_array_elements(coalesce(replace(body, '\u', '/u')::json -> 'attachments', '[]'::json)) AS file
 WHERE kind IN ('user_message', 'tool_result');
 
 CREATE INDEX homes_of_channel ON homes (channel_id, session_id);
+
+-- Which sessions may show less than was recorded: a start looks at these alone.
+CREATE TABLE behind (
+    session_id TEXT COLLATE "C" PRIMARY KEY REFERENCES sessions (session_id) ON DELETE CASCADE
+);
+
+INSERT INTO behind (session_id)
+SELECT session_id FROM sessions LEFT JOIN delivered USING (session_id)
+WHERE last_seq > coalesce(seq, 0);

@@ -40,3 +40,12 @@ FROM events, json_each(events.body, '$.attachments') AS file
 WHERE kind IN ('user_message', 'tool_result');
 
 CREATE INDEX homes_of_channel ON homes (channel_id, session_id);
+
+-- Which sessions may show less than was recorded: a start looks at these alone.
+CREATE TABLE behind (
+    session_id TEXT PRIMARY KEY REFERENCES sessions (session_id) ON DELETE CASCADE
+) WITHOUT ROWID;
+
+INSERT INTO behind (session_id)
+SELECT session_id FROM sessions LEFT JOIN delivered USING (session_id)
+WHERE last_seq > coalesce(seq, 0);

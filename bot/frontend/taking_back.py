@@ -25,7 +25,7 @@ class CanUndo(Protocol):
     undoing: Undoing
 
 
-class Undo(Pressed, template=r"undo:(?P<name>[\w-]{1,80})"):
+class TakeBack(Pressed, template=r"back:(?P<name>[\w-]{1,80})"):
     """Undoes what the line tells."""
 
     done = frozenset({UNDONE})
