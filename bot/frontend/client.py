@@ -148,7 +148,6 @@ class ParleyClient(discord.AutoShardedClient):
         if not self._recovered and self._closing is None:
             self._recovered = True
             self._parts.work.start(self._parts.recovery.recover(), name="recovery")
-            self._parts.reading.start(self._parts.reminders.keep(), name="reminders")
             self._parts.reading.start(self._parts.retention.keep_looking(), name="retention")
 
     async def on_resumed(self) -> None:
@@ -177,6 +176,7 @@ class ParleyClient(discord.AutoShardedClient):
     async def _let_finish(self) -> None:
         parts = self._parts
         parts.expiry.close()
+        parts.reminders.close()
         parts.arrivals.close()
         await parts.reading.cancel()
         if not await parts.work.finish(self.options.drain_seconds):

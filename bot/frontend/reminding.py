@@ -12,7 +12,6 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -67,36 +66,57 @@ class Reminders:
 
     def __init__(self, parts: Reminding) -> None:
         self._parts = parts
-        self._woken = asyncio.Event()
+        self._woken = False
+        self._closed = False
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def wake(self) -> None:
-        """Look again soon: something was scheduled, or the clock was moved."""
-        self._woken.set()
+        """Look again soon: the bot is there, something was scheduled, or the clock was moved."""
+        self._woken = True
+        if not self._closed and (self._task is None or self._task.done()):
+            self._task = self._parts.work.task(self._work(), name="reminders")
 
-    async def keep(self) -> None:
-        """Look again and again."""
-        while True:
-            self._woken.clear()
-            seconds = LOOKED_AFTER
+    def close(self) -> None:
+        """Look no more; the next start does."""
+        self._closed = True
+        self._arm(None)
+
+    async def _work(self) -> None:
+        seconds = LOOKED_AFTER
+        while self._woken:
+            self._woken = False
             try:
                 seconds = await self._look()
             except StorageError as exc:
                 logger.warning("what is due cannot be read: %s", exc)
-            except Exception:
-                logger.exception("something that is due could not be taken")
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(seconds, LOOKED_AFTER)):
-                    await self._woken.wait()
+        self._arm(min(seconds, LOOKED_AFTER))
+
+    def _arm(self, seconds: float | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if seconds is not None and not self._closed:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
     async def _look(self) -> float:
         """Take what is due; return in how many seconds something is again."""
-        schedules = self._parts.schedules
-        now = self._parts.clock()
-        while due := await schedules.due(now):
-            for schedule in due:
-                await self._take(schedule, now)
+        schedules, now = self._parts.schedules, self._parts.clock()
+        taken = [await self._try(each, now) for each in await schedules.due(now)]
         following = await schedules.next_at()
-        return max(0.0, (following - now).total_seconds()) if following else LOOKED_AFTER
+        if following is None or not all(taken):
+            return LOOKED_AFTER
+        return max(0.0, (following - now).total_seconds())
+
+    async def _try(self, schedule: Schedule, now: datetime) -> bool:
+        """Take what is due; return whether it is out of the way."""
+        try:
+            await self._take(schedule, now)
+        except StorageError:
+            raise
+        except Exception:
+            logger.exception("%s could not be taken", schedule.schedule_id)
+            return False
+        return True
 
     async def _take(self, schedule: Schedule, now: datetime) -> None:
         zone = ZoneInfo(schedule.zone)

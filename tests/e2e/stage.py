@@ -175,6 +175,7 @@ class Stage:
         client.agent.suspend()
         parts = client._parts
         parts.expiry.close()
+        parts.reminders.close()
         await asyncio.gather(parts.showing.cancel(), parts.work.cancel())
 
     @property

@@ -15,7 +15,6 @@ from bot.frontend.control import NOT_YOU
 from bot.frontend.scheduling import CANCELLED, NONE, NOT_THERE
 from bot.frontend.taking_back import NOT_YOURS
 from bot.frontend.when import NOT_READ
-from bot.sandbox import Overwrite
 from tests.e2e.stage import Stage
 from tests.setups import labels
 
@@ -152,8 +151,7 @@ async def test_who_may_not_write_there_any_more_is_not_heard(time: Time) -> None
     async with time.running():
         await time.remind("in 5 minutes", "mine")
         await stage.bob.runs("/remind", in_=stage.desk, when="in 5 minutes", text="bobs")
-        silent = Overwrite.of(deny=["SEND_MESSAGES"])
-        stage.desk.overwrites = {**stage.desk.overwrites, stage.alice: silent}
+        stage.guild.permits(stage.alice, in_=stage.desk, deny=["SEND_MESSAGES"])
         time.passes(minutes=5)
         await stage.says(stage.desk, "bobs")
     assert time.said == [f"⏰ <@{stage.bob.id}>: bobs"]
@@ -278,4 +276,37 @@ async def test_a_reminder_is_sent_again_and_posted_once_when_discord_fails(time:
         stage.sandbox.faults.next_send(in_=stage.desk, fails=503, after_effect=True)
         time.passes(minutes=5)
         await stage.says(stage.desk, "tea")
+    assert len(time.said) == 1
+
+
+async def test_one_that_cannot_be_taken_holds_up_no_other(
+    time: Time, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = time.stage
+    async with time.running():
+        await time.remind("in 5 minutes", "broken")
+        await stage.bob.runs("/remind", in_=stage.desk, when="in 6 minutes", text="bobs")
+        sql = "UPDATE schedules SET zone = 'Mars/Base' WHERE user_id = ?"
+        await stage.store.database.execute(sql, (f"user-{stage.alice.id}",))
+        time.passes(minutes=6)
+        await stage.says(stage.desk, "bobs")
+    assert len(time.said) == 1
+    assert "could not be taken" in caplog.text
+
+
+async def test_a_reminder_of_a_place_that_is_gone_is_said_nowhere(time: Time) -> None:
+    stage = time.stage
+    async with time.running():
+        message = await stage.alice.says(f"{stage.bot.mention} hi", in_=stage.general)
+        thread = await stage.thread_on(message)
+        told = await stage.alice.runs("/remind", in_=thread, when="in 5 minutes", text="lost")
+        assert "I will remind you" in told.text
+        await stage.bob.runs("/remind", in_=stage.desk, when="in 6 minutes", text="bobs")
+        schedules = time.client._parts.scheduling
+        [kept] = await schedules.of(f"user-{stage.alice.id}")
+        sql = "UPDATE schedules SET session_id = ? WHERE schedule_id = ?"
+        await stage.store.database.execute(sql, ("thread-4242", kept.schedule_id))
+        time.passes(minutes=6)
+        await stage.says(stage.desk, "bobs")
+        assert await schedules.of(f"user-{stage.alice.id}") == []
     assert len(time.said) == 1
