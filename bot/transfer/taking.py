@@ -8,12 +8,12 @@ from bot.agent.closing import end_turn
 from bot.errors import SessionConflictError, SessionExistsError, StateError, TransferError
 from bot.events import TurnEndedEvent, TurnOutcome
 from bot.sessions import Session, SQLSessionManager
+from bot.sessions.deliveries import showing_up_to
 from bot.sessions.rows import saving
 from bot.storage import Connection
 from bot.transfer.conversation import Conversation
 
 IMPORTED = "imported"
-_SHOWN = "INSERT INTO delivered (session_id, seq) VALUES (?, ?)"
 
 
 async def take_in(store: SQLSessionManager, session_id: str, found: Conversation) -> Session:
@@ -31,11 +31,12 @@ async def take_in(store: SQLSessionManager, session_id: str, found: Conversation
         raise TransferError("there is nothing in it")
     for data in found.files:
         await store.put_blob(data)
+    shown = showing_up_to(session_id, session.last_seq)
     save = saving(session, session.state_json(), session.unsaved, 0, None)
 
     def job(connection: Connection) -> None:
         save(connection)
-        connection.execute(_SHOWN, (session_id, session.last_seq)).close()
+        shown(connection)
 
     try:
         await store.database.write(job)

@@ -217,6 +217,20 @@ async def test_a_forgotten_memory_is_taken_out_of_the_logs(sessions: SQLSessionM
     assert [each.output for each in results] == [FORGOTTEN, "6"]
 
 
+async def test_a_log_that_tells_of_others_only_is_left_as_it_is(
+    sessions: SQLSessionManager,
+) -> None:
+    name = await kept_and_recalled(sessions)
+    third = await sessions.create("three")
+    other = Recalled(memory_id="memory-0", text="drinks tea")
+    third.append(UserMessageEvent(text="hi", author=Author(user_id=ALICE), recalled=(other,)))
+    await sessions.save(third)
+    assert await memories_in(sessions.database).forget(ALICE, name)
+    after = await sessions.get("three")
+    assert after is not None
+    assert after.to_dict() == third.to_dict()
+
+
 async def test_all_of_somebodys_go_from_the_logs_at_once(sessions: SQLSessionManager) -> None:
     await kept_and_recalled(sessions)
     await memories_in(sessions.database).forget_user(ALICE)

@@ -262,6 +262,9 @@ async def test_nothing_is_overwritten_and_nothing_half_done(
         await take_in(sqlite, "old", found)
     with pytest.raises(TransferError, match="nothing in it"):
         await take_in(sqlite, "new", read_file(written(tmp_path, [])))
+    bad = json.dumps({"format": "parley", "version": 1, "events": [], "state": {"x": float("nan")}})
+    with pytest.raises(TransferError, match="its state cannot be kept"):
+        await take_in(sqlite, "new", read_file(written(tmp_path, bad)))
     with pytest.raises(ValueError, match="session id"):
         await take_in(sqlite, "", found)
     assert await sqlite.get("new") is None
