@@ -17,6 +17,7 @@ from bot.agent.ending import pending
 from bot.agent.inputs import UserInput, user_events
 from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
+from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
 from bot.agent.parts import Parts
 from bot.agent.run import AgentRun, Outcome
@@ -56,6 +57,7 @@ class Agent:
         max_steps: Model calls of one turn at the most.
         max_model_calls: Model calls at the same time at the most, over all sessions.
         sees_images: Whether the model reads images; one that does not is only told their names.
+        meter: Asked before each call of the model, and told what it used.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Agent:
         max_steps: int = 25,
         max_model_calls: int = 1000,
         sees_images: bool = True,
+        meter: Meter | None = None,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -85,6 +88,7 @@ class Agent:
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
             attachments=Attachments(manager, sees_images=sees_images),
+            meter=meter or FreeMeter(),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)

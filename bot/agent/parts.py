@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.agent.attachments import Attachments
 from bot.agent.context import ExecutionContext
+from bot.agent.meter import Meter
 from bot.agent.model import Model
 from bot.agent.tools import Tool
 from bot.events import UserMessageEvent
@@ -28,6 +29,7 @@ class Parts:
     max_steps: int
     slots: asyncio.Semaphore
     attachments: Attachments
+    meter: Meter
 
     async def definitions(self) -> Sequence[dict[str, Any]]:
         """Return what the model is told of the tools; made once, away from the event loop.
