@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,14 +15,17 @@ from bot.config.kinds import (
     Ids,
     LogLevel,
     ProviderName,
+    RoleTokens,
     Seconds,
     Secret,
     TextFile,
+    Tokens,
     Tools,
     Url,
 )
 
 NOBODY: frozenset[int] = frozenset()
+NO_ROLES: Mapping[int, int] = {}
 
 
 class Settings(BaseSettings):
@@ -115,6 +119,20 @@ class Settings(BaseSettings):
     turns_per_minute: Count = Field(
         10, description="How many messages of one person are answered in a minute."
     )
+    user_tokens_per_day: Tokens = Field(
+        0, description="How many tokens answers to one person may take in a day (UTC); 0: any."
+    )
+    user_tokens_per_month: Tokens = Field(0, description="The same for a month.")
+    role_tokens_per_day: RoleTokens = Field(
+        NO_ROLES,
+        description="What people with a role have instead, as role:tokens, separated by commas; of "
+        "several roles the one that gives most counts, 0: any.",
+    )
+    role_tokens_per_month: RoleTokens = Field(NO_ROLES, description="The same for a month.")
+    server_tokens_per_day: Tokens = Field(
+        0, description="How many tokens all people of a server have together in a day; 0: any."
+    )
+    server_tokens_per_month: Tokens = Field(0, description="The same for a month.")
     answer_buttons: bool = Field(
         True, description="Whether answers have buttons: try again, continue; true or false."
     )

@@ -32,6 +32,7 @@ from bot.frontend.seen import Seen
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
+from bot.frontend.usage import UsageDesk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,7 @@ class Parts:
     seen: Seen
     control: Control
     people: People
+    desk: UsageDesk
     recovery: Recovery
     expiry: Expiry
     previews: Previews
@@ -147,6 +149,7 @@ def wire(
         seen=seen,
         control=control,
         people=people,
+        desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
         recovery=recovery,
         expiry=expiry,
         previews=previews,
