@@ -81,6 +81,13 @@ def _sandbox(given: argparse.Namespace) -> int:
     return 0
 
 
+def _gallery(given: argparse.Namespace) -> int:
+    from bot import playground
+
+    _log_to_stderr("WARNING")
+    return asyncio.run(playground.show_gallery(port=given.port, once=given.once))
+
+
 def _chat(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
@@ -175,6 +182,9 @@ def _parser() -> argparse.ArgumentParser:
     sandbox.add_argument("--port", type=int, default=8800, help="the page's port (default: 8800)")
     sandbox.add_argument("--folder", type=Path, help="keep its database here (default: forget it)")
     sandbox.add_argument("--demo", action="store_true", help="play one conversation and end")
+    gallery = add("gallery", _gallery, "see hard answers in a Discord of its own on this machine")
+    gallery.add_argument("--port", type=int, default=8800, help="the page's port (default: 8800)")
+    gallery.add_argument("--once", action="store_true", help="end as soon as all are shown")
     chat = add("chat", _chat, "talk to the agent in this terminal")
     chat.add_argument(
         "session_id",
@@ -227,6 +237,7 @@ def _log_to_stderr(level: str) -> None:
     logging.getLogger("bot").setLevel(level)
     logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLevelName(level)))
     logging.getLogger("discord.client").addFilter(_is_not_about_voice)
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it would log all that servers print
 
 
 def _is_not_about_voice(record: logging.LogRecord) -> bool:

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from bot.agent import Agent, Tool
+from bot.agent import Agent, Tool, ToolSource
 from bot.agent.approvals import MayDecide
 from bot.agent.budgets import Budgets, Limits
 from bot.agent.meter import Meter
@@ -21,6 +21,7 @@ from bot.agent.metering import StoredMeter
 from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
 from bot.errors import ConfigError
+from bot.mcp import open_servers
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.homes import HomeStore
@@ -89,6 +90,7 @@ def make_agent(
     store: SQLiteSessionManager,
     tools: Sequence[Tool],
     meter: Meter,
+    toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
 ) -> Agent:
     """Join a model, a store and tools; by default whoever is let in may decide."""
@@ -97,10 +99,13 @@ def make_agent(
         session_manager=store,
         system_prompt=f"{settings.prompt}\n\n{SPEAKERS}".strip(),
         tools=tools,
+        toolsets=toolsets,
         may_decide=may_decide,
         approval_ttl=timedelta(hours=settings.approval_hours),
         max_steps=settings.max_steps,
         max_model_calls=settings.model_calls_at_once,
+        context_window=settings.context_window,
+        compact_at=settings.compact_at,
         sees_images=settings.model_sees_images,
         meter=meter,
     )
@@ -115,7 +120,10 @@ async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSes
         provider, store = await _open_parts(stack, settings)
         tools = chosen_tools(settings, TOOLS)
         meter = StoredMeter(usage=UsageStore(store.database), homes=HomeStore(store.database))
-        agent = make_agent(settings, provider=provider, store=store, tools=tools, meter=meter)
+        servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
+        agent = make_agent(
+            settings, provider=provider, store=store, tools=tools, toolsets=[servers], meter=meter
+        )
         yield agent, store
 
 
@@ -138,6 +146,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
         options, stores = frontend_options(settings), Stores.beside(store)
+        servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
 
         def agent_for(client: Any) -> Agent:
             known = {**TOOLS, **discord_tools(client)}
@@ -147,6 +156,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
                 store=store,
                 tools=chosen_tools(settings, known),
                 meter=make_meter(stores, options, lambda *who: client.people.actor_of(*who)),
+                toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
             )
 

@@ -22,6 +22,7 @@ ParleyError
 │   └── ContextTooLongError      the conversation is longer than the model reads
 ├── BudgetUsedUpError            whoever asked: wait until it renews
 ├── ToolError                    the model: told as the tool's result
+│   └── ToolOutcomeUnknownError  nobody can say whether the tool did it
 └── TurnFailedError              a turn that ended as failed or was given up
 """
 
@@ -168,6 +169,10 @@ class BudgetUsedUpError(ParleyError):
 
 class ToolError(ParleyError):
     """Raised by a tool: the message is told to the model as the call's result."""
+
+
+class ToolOutcomeUnknownError(ToolError):
+    """Raised by a tool that cannot say whether its effect took place; the message tells why."""
 
 
 class TurnFailedError(ParleyError):

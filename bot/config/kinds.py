@@ -81,6 +81,10 @@ def _tool(name: str) -> str:
     return name
 
 
+def _no_file(value: object) -> object:
+    return None if value == "none" else value
+
+
 def _upper(value: object) -> object:
     return value.upper() if isinstance(value, str) else value
 
@@ -127,6 +131,7 @@ Tools = Annotated[
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
 RoleTokens = Annotated[Mapping[int, Tokens], NoDecode, BeforeValidator(_role_tokens)]
 Url = Annotated[str, AfterValidator(_http)]
+McpFile = Annotated[Path | None, BeforeValidator(_no_file)]
 TextFile = Annotated[Path, AfterValidator(_readable)]
 DatabaseFile = Annotated[Path, AfterValidator(_file)]
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from bot.frontend.rendering.degrade import BREAK
 from bot.frontend.rendering.fill import Filled, fill
 from bot.frontend.rendering.pieces import Part, Piece, Rendered, undo
 from bot.frontend.rendering.unfinished import unfinished
@@ -23,6 +24,8 @@ __all__ = ["LIMIT", "MAX_PARTS", "Part", "Piece", "Rendered", "Stream", "render"
 LIMIT = 2000  # code points of one message
 MAX_PARTS = 5
 FARTHEST = 4  # messages: where what ends a style or a link is no longer looked for
+_LIST = re.compile(r"\s+(?:[-*]|\d+\.) ")
+_SOME_BLOCK = re.compile(r"\s+(?:#{1,3} |-# |> |```)")
 _MARK = re.compile(r"[ \t>]*(?:-+|=+)[ \t]*\Z")
 NOTE = "\n-# The whole answer is in the attached file."
 
@@ -108,15 +111,32 @@ class Stream:
 
 def _next(text: str, place: _Place, limit: int, *, last: bool) -> tuple[Part | None, _Place, bool]:
     """Return a part, if anything shows, the place after it, and whether both are settled."""
-    filled, settled = _fill(text, place, limit)
+    filled, settled = _indented(text, place, limit)
     if last and not filled.whole:
-        filled, _ = _fill(text, place, limit - len(NOTE))
+        filled, _ = _indented(text, place, limit - len(NOTE))
         filled.pieces.append(Piece(NOTE, ""))
     after = _Place(place.at + filled.taken, filled.carry)
     part = Part(place.dropped + tuple(piece for piece in filled.pieces if any(piece)))
     if part.text.strip():
         return part, after, settled
     return None, after._replace(dropped=(Piece("", part.source),)), settled
+
+
+def _indented(text: str, place: _Place, limit: int) -> tuple[Filled, bool]:
+    """Fill a part, and keep the blanks that it begins with: Discord would take them away."""
+    filled, settled = _fill(text, place, limit)
+    guard = _guard("".join(piece.shown for piece in filled.pieces[:4]))
+    if guard:
+        filled, settled = _fill(text, place, limit - len(guard))
+        filled.pieces.insert(0, Piece(guard, ""))
+    return filled, settled
+
+
+def _guard(shown: str) -> str:
+    """Return what has to stand before the first line, so that it stays indented."""
+    if not shown[:1].isspace() or not shown.strip() or _SOME_BLOCK.match(shown):
+        return ""
+    return f"{BREAK}\n" if _LIST.match(shown) else BREAK
 
 
 def _fill(text: str, place: _Place, limit: int) -> tuple[Filled, bool]:

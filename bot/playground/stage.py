@@ -45,6 +45,7 @@ class Stage:
             "DATABASE": str(folder / "parley.db"),
             "CHANNELS": str(self.talk.id),
             "TOOLS": "current_time,roll_dice,announce",
+            "MCP_CONFIG": "none",
             "SHUTDOWN_SECONDS": "5",
             "LOG_LEVEL": "WARNING",
         }

@@ -139,6 +139,8 @@ def _flags(form: Form, already: Flags) -> Flags:
 
 def _content(form: Form, flags: Flags) -> str | None:
     content = form.text("content", 0, MOST_CONTENT)
+    if content is not None:
+        content = content.strip()  # measured: Discord keeps no blanks around a message's text
     if Flags.COMPONENTS_V2 in flags and (content or form.body.get("embeds")):
         text = "The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2"
         form.wrong("MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", text, "content")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import pytest
 
@@ -35,6 +35,7 @@ from bot.agent.model import (
 from bot.events import Author
 from bot.sandbox.model import ScriptedModel
 from bot.sandbox.model.replies import chunk, delta_chunk
+from bot.sessions.usage import Purpose
 from tests.agent.conftest import MakeAgent, begun, events_of
 
 TOLD = "Your tokens are used up."
@@ -219,3 +220,37 @@ async def test_the_last_report_of_an_attempt_counts_and_attempts_add_up() -> Non
     assert await used(Retrying(1.0), ModelUnavailableError("down")) == []
     assert await used(Retrying(1.0), ModelAnswer(text="a")) == [Usage()]
     assert await used(Reported(USED), ModelAnswer(text="a")) == [USED]
+
+
+async def test_a_summary_s_calls_are_asked_for_and_kept_for_who_had_it_made(
+    make_agent: MakeAgent, model: ScriptedModel, purse: Purse
+) -> None:
+    agent = make_agent(meter=purse)
+    for number in range(4):
+        model.says(f"answer {number}")
+        await agent.run(f"question {number}", session_id="s", user_id="alice")
+    model.says("They talked.")
+    assert await agent.compact("s", by="bob")
+    assert purse.asked[-1] == ("s", "bob")
+    *_, (call, usage) = purse.kept.values()
+    assert (call.purpose, call.user_id, call.number) == (Purpose.SUMMARY, "bob", 0)
+    assert usage.input_tokens
+    purse.calls = 0
+    for number in range(4):
+        with pytest.raises(BudgetUsedUpError):
+            await agent.run(f"question {number}", session_id="s", user_id="alice")
+    with pytest.raises(BudgetUsedUpError):
+        await agent.compact("s", by="bob")
+    assert len(purse.kept) == 5
+
+
+async def test_a_summary_made_within_a_turn_is_for_who_asked(
+    make_agent: MakeAgent, model: ScriptedModel, purse: Purse
+) -> None:
+    agent = make_agent(meter=purse, context_window=2_000)
+    model.answers(lambda request: "word " * 300 if "tools" in request else "In short.")
+    for _ in range(12):
+        with suppress(ModelError):
+            await agent.run("word " * 300, session_id="s", user_id="alice")
+    summaries = [call for call, _ in purse.kept.values() if call.purpose is Purpose.SUMMARY]
+    assert {call.user_id for call in summaries} == {"alice"}

@@ -37,6 +37,11 @@ from tests.setups import labels
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
 
 
+def is_written(message: Message) -> bool:
+    """Return whether a message is still being written."""
+    return any(button.get("label") == "Stop" for button in message.buttons)
+
+
 @dataclass
 class Tools:
     """The tools of the tests, with those that a scenario adds, and a note of what they did."""
@@ -134,6 +139,7 @@ class Stage:
     options: FrontendOptions
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
+    context_window: int = 0
 
     @property
     def clock(self) -> ManualClock:
@@ -188,6 +194,7 @@ class Stage:
             clock=self.world.clock.now,
             approval_ttl=self.approval_ttl,
             max_model_calls=self.max_model_calls,
+            context_window=self.context_window,
         )
 
     # -- what scenarios say ------------------------------------------------------------------------

@@ -230,3 +230,19 @@ async def test_a_turn_that_a_killed_bot_left_counts_each_call_once(stage: Stage)
         (number, answer.usage) for number, answer in enumerate(answers)
     ]
     assert len(found) == 2
+
+
+async def test_a_summary_by_hand_goes_by_the_budget_of_who_wants_it(stage: Stage) -> None:
+    for number in range(4):
+        costing(stage, f"Hello {number}.", 25)
+    async with stage.running(budgets=Budgets(person=Limits(day=100))):
+        for number in range(4):
+            await said(stage.alice, stage, "hi", f"Hello {number}.")
+        refused = await stage.alice.runs("/compact", in_=stage.desk)
+        stage.model.says("They greeted.")
+        done = await stage.bob.runs("/compact", in_=stage.desk)
+        calls = await UsageStore(stage.store.database).calls(NOON.date())
+    assert refused.text.startswith("Your 100 tokens for today are used up")
+    assert done.text.endswith("summarised.")
+    assert calls[-1].purpose is Purpose.SUMMARY
+    assert calls[-1].user_id == user_id_of(stage.bob.id)

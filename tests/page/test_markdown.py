@@ -44,6 +44,7 @@ DRAWN = {
     "-# small": '<small class="subtext">small</small>',
     "- a\n- b": "<ul><li>a</li><li>b</li></ul>",
     "- a\n  - b\n- c": "<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>",
+    "- a\r\n- b": "<ul><li>a</li><li>b</li></ul>",
     "3. a\n4. b": '<ol start="3"><li>a</li><li>b</li></ol>',
     "text\n- a\nmore": "text<ul><li>a</li></ul>more",
     "-no": "-no",
@@ -78,6 +79,11 @@ DRAWN = {
 async def test_it_is_drawn_as_discord_draws_it(visitor: Visitor) -> None:
     drawn = {text: await visitor.drawn(text) for text in DRAWN}
     assert drawn == DRAWN
+
+
+async def test_a_list_of_any_depth_loses_no_item(visitor: Visitor) -> None:
+    drawn = await visitor.drawn("\n".join(f"{'  ' * level}- item {level}." for level in range(30)))
+    assert [f"item {level}." in drawn for level in range(30)] == [True] * 30
 
 
 async def test_times_are_those_of_the_reader(visitor: Visitor) -> None:

@@ -10,8 +10,8 @@ from bot.agent.model import ModelAnswer, ReasoningDelta, Reported, TextDelta
 from bot.errors import (
     ContentRefusedError,
     ContextTooLongError,
-    ModelRefusedError,
     ModelUnavailableError,
+    RequestRefusedError,
 )
 from bot.events import Usage
 from bot.providers.assemble import Assembler, Delta
@@ -322,7 +322,7 @@ def test_a_finish_with_an_error_is_one() -> None:
     [
         ({"code": "context_length_exceeded"}, ContextTooLongError),
         ({"code": "content_filter"}, ContentRefusedError),
-        ({"code": 400, "message": "bad"}, ModelRefusedError),
+        ({"code": 400, "message": "bad"}, RequestRefusedError),
         ({"code": "502"}, ModelUnavailableError),
         ("overloaded", ModelUnavailableError),
         ({"type": "server_error", "code": None}, ModelUnavailableError),

@@ -30,6 +30,7 @@ from bot.errors import (
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
+    RequestRefusedError,
 )
 from bot.providers import Provider, ProviderType, RetryPolicy
 from bot.sandbox.model import Answer, Gate, ScriptedModel
@@ -193,10 +194,10 @@ async def test_what_may_pass_is_asked_again(
     [
         (401, None, ModelRefusedError),
         (403, None, ModelRefusedError),
-        (404, None, ModelRefusedError),
+        (404, None, RequestRefusedError),
         (400, {"error": {"code": "context_length_exceeded"}}, ContextTooLongError),
         (400, {"error": {"code": "content_filter"}}, ContentRefusedError),
-        (400, "<html>not json", ModelRefusedError),
+        (400, "<html>not json", RequestRefusedError),
     ],
 )
 async def test_a_refusal_is_typed_and_not_retried(
@@ -365,7 +366,8 @@ async def main():
     worst, last = 0.0, time.perf_counter()
     async def ask():
         provider = Provider(model="m", base_url="{base_url}")
-        async for _ in provider.stream(ModelRequest(messages=[])):
+        request = ModelRequest(messages=[{{"role": "user", "content": "hi"}}])
+        async for _ in provider.stream(request):
             pass
         await provider.close()
     asking = asyncio.create_task(ask())

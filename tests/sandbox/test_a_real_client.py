@@ -51,6 +51,16 @@ async def test_it_gets_a_message_and_replies(home: Home, sandbox: Sandbox) -> No
     assert [ping.who for ping in home.world.pings] == [home.alice]
 
 
+async def test_blanks_around_a_text_are_not_kept(home: Home, sandbox: Sandbox) -> None:
+    client = Client()
+    async with running(client, home.bot):
+        said = await text_channel(client, home).send("  - a\n  - b \n")
+        assert said.content == "- a\n  - b"
+        edited = await said.edit(content="\n \u200b  x ")
+        assert edited.content == "\u200b  x"
+    assert (await home.alice.says(" hello\n", in_=home.general)).content == "hello"
+
+
 async def test_the_last_message_of_each_channel_is_told_at_login(
     home: Home, sandbox: Sandbox
 ) -> None:

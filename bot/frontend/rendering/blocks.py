@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bot.frontend.rendering.code import LONGEST_PREFIX, FenceBlock
-from bot.frontend.rendering.document import Document, Leaf
+from bot.frontend.rendering.document import Document, Leaf, quotes
 from bot.frontend.rendering.grids import TableBlock
 from bot.frontend.rendering.prose import ProseBlock
 from bot.frontend.rendering.tags import RULE
@@ -43,10 +43,9 @@ def _rule(document: Document, leaf: Leaf) -> Block:
 
 
 def _math(document: Document, leaf: Leaf) -> Block:
-    start = document.text_start(leaf)
-    prefix = document.prefix(leaf.first, start)
+    start, before = document.opening(leaf)
     lines = ["```tex", *leaf.tokens[0].content.rstrip("\n").split("\n"), "```"]
-    shown = f"\n{prefix}".join(lines)
+    shown = before + f"\n{quotes(before)}".join(lines)
     if len(shown) > document.limit // 2 or "```" in leaf.tokens[0].content:
         return Block(document, leaf.first, leaf.last, leaf.rank)
     return Solid(document, leaf.first, leaf.last, leaf.rank, start=start, shown=shown)

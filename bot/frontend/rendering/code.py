@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bot.frontend.rendering.degrade import BREAK, language
-from bot.frontend.rendering.document import Change, Document, Leaf, Rank
+from bot.frontend.rendering.document import Change, Document, Leaf, Rank, quotes
 from bot.frontend.rendering.units import Block, Seam, Unit, reach, whole_clusters
 
 FENCE = "```"
@@ -15,7 +15,9 @@ _TORN = re.compile("``(?=`)")
 
 
 class FenceBlock(Block):
-    """A code block, closed or not."""
+    """A code block, closed or not; what comes from a list around it is not shown."""
+
+    literal = True
 
     def __init__(self, document: Document, leaf: Leaf) -> None:
         super().__init__(document, leaf.first, leaf.last, leaf.rank)
@@ -25,9 +27,12 @@ class FenceBlock(Block):
         self._start = document.src.index(token.markup, document.starts[leaf.first])
         prefix = document.prefix(leaf.first, self._start)
         self._prefix = prefix if len(prefix) <= LONGEST_PREFIX else ""
+        self._opening_at, self._before = document.opening(leaf)
+        self._around = quotes(prefix)
+        self._content = token.content.split("\n")
         self._closed = token.content.count("\n") == leaf.last - leaf.first - 2
         self.ends = self._closed or leaf.last < document.lines
-        self.closing = self._prefix + FENCE
+        self.closing = self._around + FENCE
 
     def units(self) -> Iterator[Unit]:
         """Return each line; no cut right after the opening or before the closing one."""
@@ -37,6 +42,10 @@ class FenceBlock(Block):
                 end = self.document.line_end(number)
                 changes.append(Change(end, end, f"\n{self.closing}"))
             yield self.unit(number, number + 1, self._rank(number), *changes)
+
+    def is_unclosed(self, unit: Unit, place: int) -> bool:
+        """Whether it is not known how long a line is."""
+        return unit.end == len(self.document.src) and self.document.src[-1] != "\n"
 
     def is_open_after(self, unit: Unit) -> bool:
         """Whether the block has to be closed if a part ends after a unit."""
@@ -73,8 +82,15 @@ class FenceBlock(Block):
         return self._seam(super().torn(unit, room).place)
 
     def fitting(self, unit: Unit, room: int) -> int:
-        """Return 0: a line of code is cut only where no part could hold it."""
-        return 0
+        """Return 0, unless no part could hold the line: only then it is cut."""
+        around = len(self.closing) + len(self._prefix) + len(self._marks) + len(self._language) + 2
+        return super().fitting(unit, room) if unit.size + around > self.document.limit else 0
+
+    def _begin(self, number: int) -> int:
+        """Return where the code begins in a line, behind the marks of what it is in."""
+        line, code = self.document.line(number), self._content[number - self.first - 1]
+        start = self.document.starts[number]
+        return start + len(line) - len(code) if line.endswith(code) else start
 
     def _seam(self, place: int) -> Seam:
         opening = f"{self._prefix}{self._marks}{self._language}\n"
@@ -83,18 +99,20 @@ class FenceBlock(Block):
         return Seam(place, place, self.closing, carry, fenced=True)
 
     def _opening(self) -> Iterator[Change]:
-        shown = FENCE + self._language
+        shown = self._before + FENCE + self._language
         end = self.document.line_end(self.first)
-        if self.document.src[self._start : end] != shown:
-            yield Change(self._start, end, shown)
+        if self.document.src[self._opening_at : end] != shown:
+            yield Change(self._opening_at, end, shown)
 
     def _ending(self) -> Iterator[Change]:
         start, end = self.document.starts[self.last - 1], self.document.line_end(self.last - 1)
-        start = self.document.src.index(self._marks, start)
-        if self.document.src[start:end] != FENCE:
-            yield Change(start, end, FENCE)
+        if self.document.src[start:end] != self.closing:
+            yield Change(start, end, self.closing)
 
     def _code(self, number: int) -> Iterator[Change]:
         start, end = self.document.starts[number], self.document.starts[number + 1]
+        begin = self._begin(number)
+        if self.document.src[start:begin] != self._around:
+            yield Change(start, begin, self._around)
         for found in _TORN.finditer(self.document.src, start, end):
             yield Change(found.end(), found.end(), BREAK)

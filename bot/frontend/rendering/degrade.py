@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 from markdown_it.token import Token
 
 from bot.frontend.rendering.document import Change
-from bot.frontend.rendering.grammar import Scan, Span, scan
+from bot.frontend.rendering.grammar import Scan, Span, is_code, scan
 from bot.frontend.rendering.inline import Prose
 from bot.frontend.rendering.tags import Edit, tags
 
-BREAK = "\u200b"  # between backticks that would end a code block
+BREAK = "\u200b"  # parts backticks that would end a code block, keeps blanks before a text
 # Whether a paragraph may hold anything of what follows; cheaper than reading it.
-_SUSPECT = re.compile(r"!\[|<|\[\^|\$|\\[(\[]|\[[^\[\]]{0,200}?(?i:https?://|www\.)")
+_SUSPECT = re.compile(r"!\[|<|\[\^|\$|\\[(\[\n]|```|\[[^\[\]]{0,200}?(?i:https?://|www\.)")
 _HOST = re.compile(r"(?:https?://(?:www\.)?|www\.)([^\s/?#]+)", re.IGNORECASE)
+_ITEMS = re.compile(r"\+(?=[ \t])|(?<=\d)\)(?=[ \t])")  # marks of items that Discord does not know
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BOXES = {"[ ] ": "☐", "[x] ": "☑", "[X] ": "☑"}
 _INFO = re.compile(r"[A-Za-z0-9_+.#-]{1,30}(?=\s|$)")
@@ -36,6 +37,8 @@ def in_prose(prose: Prose) -> list[Change]:
         edits += in_inline(prose.scan, prose.content)
         edits = [edit for edit in edits if len(edit[2]) <= prose.document.limit // 2]
     changes = [Change(prose.place(a), prose.place(b), shown) for a, b, shown in edits]
+    if prose.leaf.in_item:
+        changes += _items(prose)
     changes += _heading(prose)
     return _in_order(changes) if changes else changes
 
@@ -46,6 +49,12 @@ def _in_order(changes: list[Change]) -> list[Change]:
         if not kept or change.start >= kept[-1].end:
             kept.append(change)
     return kept
+
+
+def _items(prose: Prose) -> Iterator[Change]:
+    document, first = prose.document, prose.document.starts[prose.leaf.first]
+    for found in _ITEMS.finditer(document.src, first, prose.place(0)):
+        yield Change(found.start(), found.end(), "-" if found[0] == "+" else ".")
 
 
 def _heading(prose: Prose) -> Iterator[Change]:
@@ -127,11 +136,27 @@ def _math(span: Span, content: str) -> Edit | None:
     return (span.start, span.end, f"`{formula}`") if formula and "`" not in formula else None
 
 
+def _hard_break(span: Span, content: str) -> Edit | None:
+    ends_line = content.startswith("\\\n", span.start)
+    return (span.start, span.start + 1, "") if ends_line else None
+
+
+def _code(span: Span, content: str) -> Edit | None:
+    """Change what would be a code block in the middle of a line."""
+    code = content[span.start : span.end].strip("`")
+    if not is_code(span) or not content.startswith("```", span.start) or "\n" in code:
+        return None
+    mark = "``" if "`" in code else "`"
+    return (span.start, span.end, f"{mark}{code}{mark}") if "``" not in code else None
+
+
 _EDITS: dict[str, Callable[[Span, str], Edit | None]] = {
     "image": _image,
     "link": _link,
     "footnote": _footnote,
     "math": _math,
+    "escape": _hard_break,
+    "backticks": _code,
 }
 
 

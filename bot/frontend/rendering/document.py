@@ -23,7 +23,8 @@ _KINDS = {
     "hr": "rule",
     "table_open": "table",
 }
-_ALONE = re.compile(r"\r(?!\n)")  # a line end that Discord does not know
+_CARRIAGE = re.compile(r"\r\n?")  # line ends that not every client of Discord knows
+_BARE_QUOTE = re.compile(r"^[ \t>]*>(?! )", re.MULTILINE)
 _MARKS = re.compile(r"[ \t>]*")
 _MARKS_AND_ITEMS = re.compile(r"(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t])*")
 _TO_BLANK = {char: " " for char in range(33, 127) if char != ord(">")}
@@ -114,6 +115,30 @@ class Document:
         found = marks.match(self.src, self.starts[leaf.first])
         return found.end() if found else self.starts[leaf.first]
 
+    def opening(self, leaf: Leaf) -> tuple[int, str]:
+        """Return where a code block begins to be shown, and what is shown before its first line.
+
+        Discord shows a block as it is only if it stands on lines of its own, in no list.
+        """
+        around = quotes(self.prefix(leaf.first, self.text_start(leaf)))
+        if leaf.in_item:
+            return self.text_start(leaf), f"\n{around}"
+        return self.starts[leaf.first], around
+
+    @cached_property
+    def has_bare_quotes(self) -> bool:
+        """Whether there may be marks of quotes without a blank, which Discord does not know."""
+        return ">" in self.src and _BARE_QUOTE.search(self.src) is not None
+
+    def quote_marks(self, first: int, last: int) -> Iterator[Change]:
+        """Return lines' marks of quotes with the blanks that Discord wants to see behind them."""
+        for number in range(first, last):
+            found = _MARKS.match(self.src, self.starts[number], self.line_end(number))
+            if found is not None and _BARE_QUOTE.match(found[0]):
+                shown = found[0].rstrip(" ").replace("> ", ">").replace(">", "> ")
+                rest = found[0][len(found[0].rstrip(" ")) :]
+                yield Change(found.start(), found.end(), shown + rest[1:])
+
     def begins_line(self, place: int) -> bool:
         """Whether a line begins at a place."""
         return place == 0 or self.src[place - 1] == "\n"
@@ -136,7 +161,7 @@ class Document:
             yield Piece(self.carry[start:end], "")
         kept = self.original(start, end)
         if "\r" in kept:
-            yield Piece(_ALONE.sub("\n", kept), kept)
+            yield Piece(_CARRIAGE.sub("\n", kept), kept)
         elif kept:
             yield Piece(kept, kept)
 
@@ -146,3 +171,8 @@ class Document:
         Quotes are repeated, list markers become blanks.
         """
         return self.src[self.starts[number] : until].translate(_TO_BLANK)
+
+
+def quotes(prefix: str) -> str:
+    """Return what of a prefix is shown before code: Discord has no quotes in quotes, or lists."""
+    return "> " if ">" in prefix else ""

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from bot.frontend.rendering.blocks import blocks
 from bot.frontend.rendering.document import Change, Document, Rank
 from bot.frontend.rendering.pieces import Piece
-from bot.frontend.rendering.units import SLACK, Block, Seam, Unit
+from bot.frontend.rendering.units import SLACK, Seam, Unit
+
+NEAR_NOTHING = 16  # code points
 
 
 class Filled(NamedTuple):
@@ -19,7 +21,7 @@ class Filled(NamedTuple):
         carry: What is put before the rest.
         taken: How much of the text it took.
         whole: Whether that was all.
-        torn: Whether it was cut in a paragraph in which something is open at the end of the text.
+        torn: Whether it would perhaps be cut elsewhere if there were more of the text.
     """
 
     pieces: list[Piece]
@@ -52,14 +54,27 @@ def fill(text: str, carry: str, limit: int) -> Filled:
 
 
 def _units(document: Document) -> Iterator[Unit]:
-    """Return the units of a document; blank ones at its beginning show nothing."""
-    begun = False
+    """Return the units of a document.
+
+    Blank ones at its beginning, and behind what shows nothing, show nothing either.
+    """
+    showing = False  # whether something was shown right before
     for block in blocks(document):
-        if block.blank and not begun:
-            yield from map(_hidden, block.units())
+        units = list(block.units())
+        if (block.blank and not showing) or (not block.blank and all(map(_shows_nothing, units))):
+            yield from map(_hidden, units)
+            showing = showing and block.blank
         else:
-            begun = True
-            yield from block.units()
+            yield from units
+            showing = True
+
+
+def _shows_nothing(unit: Unit) -> bool:
+    """Whether all of it is left out, as tags are that stand alone."""
+    if not unit.changes or unit.size > NEAR_NOTHING:
+        return False
+    pieces = unit.block.document.pieces(unit.start, unit.end, list(unit.changes))
+    return not "".join(piece.shown for piece in pieces).strip(" >\n")
 
 
 def _hidden(unit: Unit) -> Unit:
@@ -131,11 +146,11 @@ def _filled(document: Document, units: list[Unit], seam: Seam, *, whole: bool) -
     _close(pieces, seam)
     pieces.append(Piece("", document.original(seam.place, seam.resume)))
     taken = max(seam.resume - len(document.carry), 0)
-    return Filled(pieces, seam.carry, taken, whole, not whole and _is_torn(units[-1].block, seam))
+    return Filled(pieces, seam.carry, taken, whole, not whole and _is_torn(units[-1], seam))
 
 
-def _is_torn(block: Block, seam: Seam) -> bool:
-    return seam.place > block.document.starts[block.first] and block.is_unclosed()
+def _is_torn(unit: Unit, seam: Seam) -> bool:
+    return unit.block.is_unclosed(unit, seam.place)
 
 
 def _close(pieces: list[Piece], seam: Seam) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,13 @@ Rule = Callable[[StateInline, bool], bool]
 
 _PAIRED = frozenset({"emphasis", "strikethrough", "spoiler"})
 _MARKERS = _PAIRED | {"backticks"}
+_MARK = re.compile(r"[\[!<$\\]|\*+|_+|~+|`+|\|{1,2}")
+_MEANT = re.compile(r"[\n!$&*<\[\]\\_`~|]")  # where a text may be more than words
+STYLES = 20  # in each other
+LEVELS = 100  # of quotes and lists; each level of a list counts twice
+NEAR = 2000  # code points, in which a paragraph shows what it is like
+MOST_MARKS = 300  # there, and thrice in all; more is noise, and would take long to read
+DENSE = 150  # marks with which nobody reads further to find what is open
 
 
 class Span(NamedTuple):
@@ -44,23 +52,43 @@ class Scan:
     Attributes:
         spans: The outermost constructs, in order, each one whole.
         pairs: What is styled, the outer ones first.
+        dense: Whether there are so many marks that what is open among them tells nothing.
     """
 
     spans: list[Span] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
+    dense: bool = False
+
+
+def marks(text: str) -> int:
+    """Return how many marks a text has that may begin or end something: the cost of reading it.
+
+    Of few it is told only that they are few.
+    """
+    count = sum(map(text.count, "[!<$\\*_~`|"))
+    return count if count <= DENSE else len(_MARK.findall(text))
+
+
+def is_noise(text: str) -> bool:
+    """Tell whether a text has so many marks that it is shown as it is, unread."""
+    count = marks(text)
+    return count > 3 * MOST_MARKS or (count > MOST_MARKS and marks(text[:NEAR]) > MOST_MARKS)
 
 
 @cache
-def grammar() -> MarkdownIt:
-    """Return the parser; it keeps nothing between two texts."""
-    md = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+def grammar(nesting: int = STYLES) -> MarkdownIt:
+    """Return the parser; it keeps nothing between two texts.
+
+    What is nested deeper, and all behind it, is not read.
+    """
+    md = MarkdownIt("commonmark", {"maxNesting": nesting}).enable(["table", "strikethrough"])
     # Discord knows none of these: a definition, a tag and an indented line are lines of text.
     md.disable(["reference", "html_block", "code"])
     md.block.ruler.before(
         "fence", "math_block", rules.math_block, {"alt": ["paragraph", "blockquote", "list"]}
     )
     inline = md.inline
-    inline.add_terminator_char("|")
+    inline.terminator_re = _MEANT  # fewer than by default: each costs a try of every rule
     inline.ruler.before("escape", "math", rules.math)
     inline.ruler.before("link", "footnote", rules.footnote)
     inline.ruler.before("autolink", "discord", rules.discord)
@@ -75,21 +103,27 @@ def grammar() -> MarkdownIt:
 def block_tokens(text: str) -> list[Token]:
     """Parse a text into blocks; what is inside of a paragraph is not looked at."""
     tokens: list[Token] = []
-    grammar().block.parse(text.replace("\0", "\ufffd"), grammar(), {}, tokens)
+    md = grammar(LEVELS)
+    md.block.parse(text.replace("\0", "\ufffd"), md, {}, tokens)
     return tokens
 
 
 def inline_tokens(text: str) -> list[Token]:
-    """Parse what is inside of a paragraph."""
+    """Parse what is inside of a paragraph; noise is text."""
+    if is_noise(text):
+        return [Token("text", "", 0, content=text)]
     tokens: list[Token] = []
     grammar().inline.parse(text, grammar(), {}, tokens)
     return tokens
 
 
 def scan(text: str) -> Scan:
-    """Find the inline constructs of a paragraph's text."""
-    md = grammar()
+    """Find the inline constructs of a paragraph's text; noise has none."""
     found = Scan()
+    found.dense = marks(text) > DENSE
+    if found.dense and is_noise(text):
+        return found
+    md = grammar()
     state = StateInline(text, md, {"spans": found.spans}, [])
     md.inline.tokenize(state)
     for rule in md.inline.ruler2.getRules(""):

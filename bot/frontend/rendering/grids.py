@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.frontend.rendering.document import Change, Document, Leaf
+from bot.frontend.rendering.document import Change, Document, Leaf, quotes
 from bot.frontend.rendering.tables import Table
 from bot.frontend.rendering.units import Block, Seam, Unit
 
@@ -12,11 +12,14 @@ from bot.frontend.rendering.units import Block, Seam, Unit
 class TableBlock(Block):
     """A table."""
 
+    literal = True
+
     def __init__(self, document: Document, leaf: Leaf, *, start: int, prefix: str) -> None:
         super().__init__(document, leaf.first, leaf.last, leaf.rank)
         self._start = start
         self._prefix = prefix
-        self.table = Table(leaf.tokens, prefix)
+        self._opening, self._before = document.opening(leaf)
+        self.table = Table(leaf.tokens, quotes(prefix))
         self.header = self._header()
 
     def largest(self) -> int:
@@ -42,7 +45,7 @@ class TableBlock(Block):
         return self.table.fitting(room) + 2
 
     def _shown(self, count: int, end: int) -> Change:
-        return Change(self._start, end, self.table.shown(count))
+        return Change(self._opening, end, self._before + self.table.shown(count))
 
     def _header(self) -> str:
         document, below = self.document, self.first + 1

@@ -100,11 +100,13 @@ class ProseBlock(Block):
         """Return where the text of a unit begins, behind the marks of its containers."""
         return max(unit.start, self._prose.line_start(unit.start))
 
-    def is_unclosed(self) -> bool:
+    def is_unclosed(self, unit: Unit, place: int) -> bool:
         """Whether a style or link begins here that may end behind the document."""
-        if self.last < self.document.lines:
+        if self.last < self.document.lines or place <= self.document.starts[self.first]:
             return False
         content, found = self._prose.content, self._prose.scan
+        if found.dense:
+            return False
         links = {place.start() for place in _OPENERS.finditer(content)}
         for span in found.spans:
             links.difference_update(range(span.start, span.end))

@@ -28,7 +28,7 @@ def tags(scan: Scan, content: str) -> list[Edit]:
             continue
         text = content[span.start : span.end]
         if text.startswith("<!--"):
-            edits.append((span.start, span.end, ""))
+            edits.append((span.start, span.end + _alone(span, content), ""))
         elif found := _TAG.match(text):
             edits += _tag(scan, span, found, still_open)
             if edits and edits[-1] == (span.start, span.end, "") and _alone(span, content):

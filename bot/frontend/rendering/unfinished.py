@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.frontend.rendering.document import Document
-from bot.frontend.rendering.grammar import open_markers, scan
+from bot.frontend.rendering.grammar import DENSE, marks, open_markers, scan
 from bot.frontend.rendering.inline import Prose
 
 MORE = "…"
@@ -28,6 +28,8 @@ def _first(limit: int, *messages: str) -> str:
 
 def _closers(text: str) -> str:
     """Return what closes the styles that are open at the end of a paragraph, if anything does."""
+    if marks(text) > DENSE:
+        return ""
     closers = "".join(reversed(list(open_markers(scan(text), text))))
     if not closers or any(open_markers(scan(text + closers), text + closers)):
         return ""

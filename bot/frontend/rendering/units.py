@@ -37,6 +37,7 @@ class Seam(NamedTuple):
 class Block:
     """Lines that are shown as they are."""
 
+    literal = False  # whether marks of quotes at the beginning of its lines are its own affair
     blank = False  # whether it shows nothing but perhaps the mark of a quote
     closing = ""  # has to follow, on a line of its own, if a part ends where it is open
 
@@ -55,6 +56,9 @@ class Block:
         """Return lines as one unit."""
         start, end = self.document.starts[first], self.document.starts[last]
         size = end - start
+        if not self.literal and self.document.has_bare_quotes:
+            changes = (*self.document.quote_marks(first, last), *changes)
+            changes = tuple(sorted(changes))
         if changes:
             size += sum(len(c.shown) - (c.end - c.start) for c in changes)
         return Unit(start, end, size, rank, self, changes)
@@ -78,8 +82,8 @@ class Block:
         """Whether it has to be closed if a part ends after a unit."""
         return False
 
-    def is_unclosed(self) -> bool:
-        """Whether something in it may end behind the document."""
+    def is_unclosed(self, unit: Unit, place: int) -> bool:
+        """Whether a cut in or before a unit depends on what is behind the document."""
         return False
 
     def fitting(self, unit: Unit, room: int) -> int:
@@ -125,6 +129,8 @@ class Gap(Block):
 
 class Solid(Block):
     """Lines that are shown as something else, all or none."""
+
+    literal = True
 
     def __init__(
         self, document: Document, first: int, last: int, rank: Rank, *, start: int, shown: str

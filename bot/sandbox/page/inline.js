@@ -125,6 +125,7 @@ function angled(text, at) {
 const TARGET = /^\(\s*<?(https?:\/\/(?:[^\s()<>]|\([^\s()<>]*\))+)>?(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
 
 function masked(text, at, depth) {
+  if (text.indexOf("](", at) < 0) return null;
   const close = closingBracket(text, at);
   const target = close > at + 1 && TARGET.exec(text.slice(close + 1));
   if (!target) return null;

@@ -12,7 +12,8 @@ const QUOTE = /^> ?/;
 // Most messages are plain, and need no more than a look.
 const MARKED = /[\\`*_~|<>[@#]|^ *[-\d]|:\/\//m;
 
-export function parse(text) {
+export function parse(given) {
+  const text = given.replace(/\r\n?/g, "\n");
   if (!MARKED.test(text)) return text ? [{ type: "text", text }] : [];
   return blocks(text, { quoted: false, depth: 0 });
 }
@@ -118,9 +119,10 @@ function nested(items, depth) {
     let next = at + 1;
     while (next < items.length && items[next].indent > first.indent) next += 1;
     const children = inline(items[at].text, depth);
-    if (next > at + 1 && depth < DEEPEST) children.push(nested(items.slice(at + 1, next), depth + 1));
+    const inner = items.slice(at + 1, next);
+    if (inner.length && depth < DEEPEST) children.push(nested(inner, depth + 1));
     list.items.push(children);
-    at = next;
+    at = depth < DEEPEST ? next : at + 1; // what is deeper than that stands at the deepest level
   }
   return list;
 }

@@ -93,7 +93,7 @@ class _Reader:
         elif tag in ("td", "th") and self._is_in_line:
             self._add(" | ")
         elif tag == "img" and (alt := (attributes.get("alt") or "").strip()):
-            self._add(f"[image: {_SPACE.sub(' ', alt)}]")
+            self._add(f"(image: {_SPACE.sub(' ', alt)})")
 
     def end(self, tag: str) -> None:
         """Hear that an element ends."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from markdown_it.token import Token
 
+from bot.frontend.rendering.degrade import BREAK
 from bot.frontend.rendering.grammar import block_tokens, inline_tokens
 
 Seen = tuple[str, frozenset[str]]
@@ -13,7 +14,7 @@ Seen = tuple[str, frozenset[str]]
 
 def flat(messages: Iterable[str]) -> list[Seen]:
     """Return each visible character with how it is shown: its block, quotes and styles."""
-    return [seen for message in messages for seen in _blocks(message)]
+    return [seen for message in messages for seen in _blocks(message.removeprefix(BREAK))]
 
 
 def code_of(messages: Iterable[str]) -> str:

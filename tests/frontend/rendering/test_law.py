@@ -51,7 +51,7 @@ def test_no_part_is_too_long_or_blank(text: str, limit: int) -> None:
         assert part.text.strip()
 
 
-ADDED = re.compile(r"[\s>]*(?:```|````|~~~)[\w+]*\s*|[\s>#]*[*~|`]*|\u200b|\*\*")
+ADDED = re.compile(r"[\s>]*(?:```|````|~~~)[\w+]*\s*|[\s>#]*[*~|`]*|\u200b\n?|\*\*")
 DROPPED = re.compile(r"[\s>]*|#+|!")
 
 

@@ -57,18 +57,18 @@ def test_a_long_code_block_is_closed_and_reopened_with_its_language() -> None:
     assert code_of(messages) == code
 
 
-def test_a_code_block_in_a_list_in_a_quote_keeps_its_prefix() -> None:
+def test_a_code_block_in_a_list_in_a_quote_stays_in_the_quote() -> None:
     code = "".join(f">   line {number}\n" for number in range(300))
     messages = split(f"> - ```py\n{code}>   ```")
-    assert all(each.startswith(">   ```py\n>   line") for each in messages[1:])
-    assert all(each.endswith("\n>   ```") for each in messages)
+    assert all(each.startswith("> ```py\n> line") for each in messages[1:])
+    assert all(each.endswith("\n> ```") for each in messages)
 
 
 def test_a_line_of_code_is_cut_only_where_no_message_can_hold_it() -> None:
     code = f"{'a' * 80}\n" * 10 + "b" * 5000 + f"\n{'c' * 80}\n"
     messages = split(f"```\n{code}```")
     assert code_of(messages).replace("\n", "") == code.replace("\n", "")
-    assert [set(each.strip("`\n")) - {"\n"} for each in messages[1:3]] == [{"b"}, {"b"}]
+    assert [set(each.strip("`\n")) - {"\n"} for each in messages] == [{*"ab"}, {"b"}, {*"bc"}]
 
 
 def test_a_line_of_code_that_is_cut_in_a_quote_keeps_its_prefix() -> None:
@@ -169,9 +169,10 @@ def test_what_changes_as_a_whole_is_in_one_message(size: int, solid: str) -> Non
 
 @pytest.mark.parametrize("each", ["![a](https://x.y) ", "![](https://x.y)", "$x^2$ ", "<b>x</b>"])
 def test_what_changes_in_a_line_is_not_cut(each: str) -> None:
-    text = each * 700
+    text = f"{each} and words " * 300
     messages = split(text)
-    assert "".join(messages).replace(" ", "") == (shown(each) * 700).replace(" ", "")
+    expected = f"{shown(each)} and words " * 300
+    assert "".join(messages).replace(" ", "") == expected.replace(" ", "")
     assert undo(render(text, max_parts=None).parts) == text
 
 
@@ -197,7 +198,32 @@ def test_a_long_heading_stays_one() -> None:
 
 
 def test_a_fence_that_its_list_ends_is_closed() -> None:
-    assert shown("- ```py\n  x\n\ntext") == "- ```py\n  x\n\n  ```\ntext"
+    assert shown("- ```py\n  x\n\ntext") == "- \n```py\nx\n\n```\ntext"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("    x\ny", "\u200b    x\ny"),
+        ("  - x\n  - y", "\u200b\n  - x\n  - y"),
+        ("  # x", "  # x"),
+        ("\n\n x", "\u200b x"),
+    ],
+)
+def test_blanks_that_discord_would_take_away_are_kept(text: str, expected: str) -> None:
+    assert shown(text) == expected
+    assert undo(render(text).parts) == text
+
+
+def test_a_list_that_is_cut_inside_of_another_keeps_its_level() -> None:
+    messages = split("- a\n" + f"  - {WORDS}\n" * 100)
+    assert all(each.startswith("\u200b\n  - Some") for each in messages[1:])
+    assert all(len(each) <= 2000 for each in messages)
+
+
+def test_what_comes_behind_deep_lists_is_read() -> None:
+    deep = "".join(f"{'  ' * level}- a\n" for level in range(40))
+    assert shown(f"{deep}\n#### Deep").endswith("\n\n### Deep")
 
 
 def test_many_messages_are_an_opening_and_a_file() -> None:
@@ -246,7 +272,21 @@ def test_many_messages_are_an_opening_and_a_file() -> None:
         ("```{.python}\ny\n```", "```\ny\n```"),
         ("````md\n```\nx\n```\n````", "```md\n``\u200b`\nx\n``\u200b`\n```"),
         ("```py\nunclosed", "```py\nunclosed\n```"),
-        ("a\rb", "a\nb"),
+        ("a\rb\r\nc", "a\nb\nc"),
+        ("1. a\n\n   ```py\n   x\n     y\n   ```\n2. b", "1. a\n\n```py\nx\n  y\n```\n2. b"),
+        ("> > ```\n> > x\n> > ```", "> ```\n> x\n> ```"),
+        ("- ```\n  x\n  ```", "- \n```\nx\n```"),
+        ("\t```\n\tx\n\t```", "```\nx\n```"),
+        (">a\n>>b\n>\n> c", "> a\n> > b\n> \n> c"),
+        (">- a\n> ```\n>x\n>```", "> - a\n> ```\n> x\n> ```"),
+        ("+ a\n+ b", "- a\n- b"),
+        ("* a\n+ b\n- c\n1) d", "* a\n- b\n- c\n1. d"),
+        ("a\n<!-- x -->\nb", "a\nb"),
+        ("1) a\n2) b (c) d", "1. a\n2. b (c) d"),
+        ("a\\\nb", "a\nb"),
+        ("a ``` b ``` c", "a ` b ` c"),
+        ("a ```` b`c ```` d", "a `` b`c `` d"),
+        ("a\n\n<div>\n\n<!-- x -->\n\n<p>\n\nb\n\n</div>", "a\n\nb"),
     ],
 )
 def test_what_discord_does_not_show_becomes_what_it_does(text: str, expected: str) -> None:

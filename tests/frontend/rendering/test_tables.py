@@ -33,9 +33,9 @@ def test_a_wide_column_alone_is_a_list() -> None:
     assert message == f"- {'b' * 50}\n\n- c"
 
 
-def test_a_table_in_a_list_or_quote_keeps_its_prefix() -> None:
+def test_a_table_in_a_list_in_a_quote_stays_in_the_quote() -> None:
     (message,) = split("> - | A | B |\n>   |---|---|\n>   | 1 | 2 |")
-    assert message == "> - ```\n>   A │ B\n>   ──┼──\n>   1 │ 2\n>   ```"
+    assert message == "> - \n> ```\n> A │ B\n> ──┼──\n> 1 │ 2\n> ```"
 
 
 def test_a_long_table_is_cut_between_rows_and_has_its_header_again() -> None:
@@ -54,7 +54,7 @@ def test_a_table_without_rows_or_with_a_cell_no_message_holds_stays_as_it_is() -
     text = f"| A |\n|---|\n| {'x' * 3000} |"
     assert "".join(split(text)) == text
     assert split(f"> | {'x' * 90} |\n> |---|") == [f"> ```\n> {'x' * 90}\n> {'─' * 90}\n> ```"]
-    deep = ">" * 150 + " | A |\n" + ">" * 150 + " |---|"
+    deep = "> " * 150 + "| A |\n" + "> " * 150 + "|---|"
     assert split(deep) == [deep]
 
 

@@ -34,7 +34,7 @@ def read(html: str, limit: int = 10_000) -> str:
         ('<a href="#top">up</a> <a>no</a> <a href="javascript:x()">js</a>', "up no js"),
         ('<a href="http://[">bad</a>', "bad"),
         ('<a href="mailto:a@b.test">mail</a>', "mail (mailto:a@b.test)"),
-        ('<img src=x alt=" a  cat "><img src=y>', "[image: a cat]"),
+        ('<img src=x alt=" a  cat "><img src=y>', "(image: a cat)"),
         ("a\0b", "a\ufffdb"),
         ("<a href=x><a href=y>z</a>", "(https://page.test/a/x)z (https://page.test/a/y)"),
     ],
