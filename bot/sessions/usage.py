@@ -17,30 +17,27 @@ _ADD = """
                        input_tokens, output_tokens, cached_tokens)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
 
-_ADD_TO_DAY = """
-    ON CONFLICT (server_id, day, user_id) DO UPDATE SET
-        calls = usage_days.calls + excluded.calls,
-        untold = usage_days.untold + excluded.untold,
-        input_tokens = usage_days.input_tokens + excluded.input_tokens,
-        output_tokens = usage_days.output_tokens + excluded.output_tokens,
-        cached_tokens = usage_days.cached_tokens + excluded.cached_tokens"""
+_COUNTS = ("calls", "untold", "input_tokens", "output_tokens", "cached_tokens")
 
-_DAYS = """
-    INSERT INTO usage_days (server_id, day, user_id, calls, untold,
-                            input_tokens, output_tokens, cached_tokens)"""
 
-_ADD_DAY = f"{_DAYS} VALUES (?, ?, ?, 1, ?, ?, ?, ?) {_ADD_TO_DAY}"
+def _adding(table: str, keys: Sequence[str], rows: str) -> str:
+    """Return a statement that adds rows to the sums of their keys."""
+    added = ", ".join(f"{each} = {table}.{each} + excluded.{each}" for each in _COUNTS)
+    return f"""
+        INSERT INTO {table} ({", ".join((*keys, *_COUNTS))}) {rows}
+        ON CONFLICT ({", ".join(keys)}) DO UPDATE SET {added}"""
 
-_DAYS_OF_USER = """
-    SELECT server_id, day, '', calls, untold, input_tokens, output_tokens, cached_tokens
-    FROM usage_days WHERE user_id = ?"""
 
-_FORGET_DAYS = _DAYS + _DAYS_OF_USER + _ADD_TO_DAY
-
-_SUMS = ", ".join(
-    f"CAST(COALESCE(SUM({each}), 0) AS BIGINT)"
-    for each in ("calls", "untold", "input_tokens", "output_tokens", "cached_tokens")
+_BY_PERSON = ("server_id", "day", "user_id")
+_ADD_TO_PERSON = _adding("usage_days", _BY_PERSON, "VALUES (?, ?, ?, 1, ?, ?, ?, ?)")
+_ADD_TO_SERVER = _adding("usage_server_days", ("server_id", "day"), "VALUES (?, ?, 1, ?, ?, ?, ?)")
+_FORGET_PERSON = _adding(
+    "usage_days",
+    _BY_PERSON,
+    f"SELECT server_id, day, '', {', '.join(_COUNTS)} FROM usage_days WHERE user_id = ?",  # noqa: S608 - ours
 )
+
+_SUMS = ", ".join(f"CAST(COALESCE(SUM({each}), 0) AS BIGINT)" for each in _COUNTS)
 
 _SUMS_OF_CALLS = """
     COUNT(*), SUM(CASE WHEN input_tokens IS NULL AND output_tokens IS NULL THEN 1 ELSE 0 END),
@@ -137,39 +134,41 @@ class UsageStore:
         def job(connection: Connection) -> bool:
             if connection.execute(_ADD, _row(used)).rowcount != 1:
                 return False
-            connection.execute(_ADD_DAY, _day_row(used))
+            server, day, user, *counts = _day_row(used)
+            connection.execute(_ADD_TO_PERSON, (server, day, user, *counts))
+            connection.execute(_ADD_TO_SERVER, (server, day, *counts))
             return True
 
         return await self._database.write(job)
 
     async def of_user(self, user_id: str, period: Period) -> Sums:
         """Return what somebody used in a period, wherever."""
-        return await self._sums("user_id = ?", user_id, period)
+        return await self._sums("usage_days WHERE user_id = ?", user_id, period)
 
     async def of_server(self, server_id: int, period: Period) -> Sums:
         """Return what was used in a server in a period, by whomever."""
-        return await self._sums("server_id = ?", server_id, period)
+        return await self._sums("usage_server_days WHERE server_id = ?", server_id, period)
 
     async def _sums(self, whose: str, key: str | int, period: Period) -> Sums:
-        sql = f"SELECT {_SUMS} FROM usage_days WHERE {whose} AND day >= ? AND day < ?"  # noqa: S608 - ours
+        sql = f"SELECT {_SUMS} FROM {whose} AND day >= ? AND day < ?"  # noqa: S608 - ours
         days = period.first.isoformat(), period.over.isoformat()
         [row] = await self._database.fetch(sql, (key, *days))
         return Sums(*row)
 
     async def server_by_user(self, server_id: int, period: Period) -> Sequence[tuple[str, Sums]]:
         """Return what each person used in a server, most first; '' are the forgotten."""
-        found = await self._server_by("user_id", server_id, period)
+        found = await self._server_by("user_id", "usage_days", server_id, period)
         return sorted(found, key=lambda each: (-each[1].tokens, each[0]))
 
     async def server_by_day(self, server_id: int, period: Period) -> Sequence[tuple[str, Sums]]:
         """Return what was used in a server each day, in their order."""
-        return await self._server_by("day", server_id, period)
+        return await self._server_by("day", "usage_server_days", server_id, period)
 
     async def _server_by(
-        self, column: str, server_id: int, period: Period
+        self, column: str, table: str, server_id: int, period: Period
     ) -> list[tuple[str, Sums]]:
         sql = f"""
-            SELECT {column}, {_SUMS} FROM usage_days
+            SELECT {column}, {_SUMS} FROM {table}
             WHERE server_id = ? AND day >= ? AND day < ? GROUP BY {column} ORDER BY {column}"""  # noqa: S608 - ours
         days = period.first.isoformat(), period.over.isoformat()
         rows = await self._database.fetch(sql, (server_id, *days))
@@ -197,7 +196,7 @@ class UsageStore:
             connection.execute(
                 "UPDATE usage SET user_id = NULL, session_id = '' WHERE user_id = ?", (user_id,)
             )
-            connection.execute(_FORGET_DAYS, (user_id,))
+            connection.execute(_FORGET_PERSON, (user_id,))
             connection.execute("DELETE FROM usage_days WHERE user_id = ?", (user_id,))
 
         await self._database.write(job)

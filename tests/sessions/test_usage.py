@@ -146,8 +146,8 @@ async def test_who_is_forgotten_leaves_only_sums(store: UsageStore) -> None:
 
 
 async def test_sums_for_a_budget_are_read_by_an_index(sqlite: SQLiteSessionManager) -> None:
-    for whose in ("user_id = 'user-1'", "server_id = 1"):
-        sql = f"SELECT SUM(calls) FROM usage_days WHERE {whose} AND day >= '2' AND day < '3'"  # noqa: S608 - ours
+    for whose in ("usage_days WHERE user_id = 'user-1'", "usage_server_days WHERE server_id = 1"):
+        sql = f"SELECT SUM(calls) FROM {whose} AND day >= '2' AND day < '3'"  # noqa: S608 - ours
         [[*_, plan]] = await sqlite.database.fetch(f"EXPLAIN QUERY PLAN {sql}")
         assert "SEARCH" in plan
         assert "day>" in plan

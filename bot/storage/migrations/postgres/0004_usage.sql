@@ -18,7 +18,8 @@ CREATE TABLE usage (
 CREATE INDEX usage_by_time ON usage (at, turn_id, call);
 CREATE INDEX usage_of_user ON usage (user_id);
 
--- The same, summed up by day (UTC): budgets and overviews read only this.
+-- The same, summed up by day (UTC): budgets and overviews read only this. What all people of a
+-- server use has sums of its own, since a budget of theirs is looked at before each call.
 -- Server 0 is none, user '' is unknown or forgotten.
 CREATE TABLE usage_days (
     server_id     BIGINT NOT NULL,
@@ -33,3 +34,14 @@ CREATE TABLE usage_days (
 );
 
 CREATE INDEX usage_days_of_user ON usage_days (user_id, day);
+
+CREATE TABLE usage_server_days (
+    server_id     BIGINT NOT NULL,
+    day           TEXT COLLATE "C" NOT NULL,
+    calls         BIGINT NOT NULL,
+    untold        BIGINT NOT NULL,
+    input_tokens  BIGINT NOT NULL,
+    output_tokens BIGINT NOT NULL,
+    cached_tokens BIGINT NOT NULL,
+    PRIMARY KEY (server_id, day)
+);
