@@ -29,6 +29,7 @@ CALLS = 1_000_000
 PEOPLE = 1_000
 DAYS = 30
 ROUNDS = 200
+PLACES = ", ".join("?" * 11)
 NOW = datetime(2026, 1, DAYS, 23, tzinfo=UTC)
 ENDLESS = Limits(10**12, 10**12)
 ALL_OF_A_DAY = """

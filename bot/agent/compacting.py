@@ -129,10 +129,11 @@ def _decide(planned: Plan, done: CompactionDoneEvent, session: Session) -> Seque
 
 
 def _calls(session_id: str, model: str, by: str) -> Iterator[Call]:
-    """Give the calls that a compaction makes, however many those are."""
+    """Return the calls that a compaction makes, however many those are."""
     name = new_id("compaction")
-    for number in itertools.count():
-        yield Call(
+
+    def numbered(number: int) -> Call:
+        return Call(
             session_id=session_id,
             turn_id=name,
             number=number,
@@ -140,6 +141,8 @@ def _calls(session_id: str, model: str, by: str) -> Iterator[Call]:
             model=model,
             purpose=Purpose.SUMMARY,
         )
+
+    return map(numbered, itertools.count())
 
 
 async def _summarised(

@@ -25,12 +25,10 @@ class Period:
     def around(cls, span: Span, moment: datetime) -> Period:
         """Return the day or the month in which an aware moment lies."""
         day = moment.astimezone(UTC).date()
-        match span:
-            case Span.DAY:
-                return cls(day, day + timedelta(days=1))
-            case Span.MONTH:
-                first = day.replace(day=1)
-                return cls(first, (first + timedelta(days=31)).replace(day=1))
+        if span is Span.DAY:
+            return cls(day, day + timedelta(days=1))
+        first = day.replace(day=1)
+        return cls(first, (first + timedelta(days=31)).replace(day=1))
 
     @property
     def renews(self) -> datetime:
