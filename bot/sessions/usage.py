@@ -189,7 +189,7 @@ class UsageStore:
         place = (since.isoformat(), "", 0) if after is None else (*_place(after),)
         return [_used(*row) for row in await self._database.fetch(_PAGE, (*place, limit))]
 
-    async def forget(self, user_id: str) -> None:
+    async def forget_user(self, user_id: str) -> None:
         """Take somebody out of what is stored; what was used in their servers stays told."""
 
         def job(connection: Connection) -> None:

@@ -190,7 +190,7 @@ async def test_of_many_people_the_first_are_named_and_all_are_in_a_file(stage: S
     async with stage.running():
         for number in range(14):
             await used(stage, a_call(stage, number, 1000 + number, 10 * (number + 1)))
-        await UsageStore(stage.store.database).forget(user_id_of(1013))
+        await UsageStore(stage.store.database).forget_user(user_id_of(1013))
         answer = await stage.mod.runs("/usage", in_=stage.desk, view="people")
     assert "1012     │    130" in answer.text
     assert "4 others │    200" in answer.text

@@ -134,8 +134,8 @@ async def test_who_is_forgotten_leaves_only_sums(store: UsageStore) -> None:
     await store.add(replace(USED, turn_id="turn-3", user_id=None))
     other = replace(USED, turn_id="turn-4", user_id="user-2")
     await store.add(other)
-    await store.forget("user-1")
-    await store.forget("user-1")
+    await store.forget_user("user-1")
+    await store.forget_user("user-1")
     assert await store.of_user("user-1", MONTH) == Sums()
     assert await store.of_server(2**62, MONTH) == SUM + SUM + SUM
     assert await store.server_by_user(2**62, MONTH) == [("", SUM + SUM), ("user-2", SUM)]
