@@ -19,6 +19,7 @@ from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
 from bot.agent.model import Model
 from bot.agent.parts import Parts
+from bot.agent.policy import FixedPolicy, Policy
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
 from bot.agent.tools import Tool, as_tool
@@ -56,6 +57,8 @@ class Agent:
         max_steps: Model calls of one turn at the most.
         max_model_calls: Model calls at the same time at the most, over all sessions.
         sees_images: Whether the model reads images; one that does not is only told their names.
+        policy: Which tools run freely, ask, or are off, and who may approve, in which session; by
+            default as the tools themselves say. Where it names nobody, `may_decide` tells.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class Agent:
         max_steps: int = 25,
         max_model_calls: int = 1000,
         sees_images: bool = True,
+        policy: Policy = FixedPolicy(),  # noqa: B008 - frozen
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -85,6 +89,7 @@ class Agent:
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
             attachments=Attachments(manager, sees_images=sees_images),
+            policy=policy,
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)

@@ -11,6 +11,7 @@ from typing import Any
 from bot.agent.attachments import Attachments
 from bot.agent.context import ExecutionContext
 from bot.agent.model import Model
+from bot.agent.policy import Policy
 from bot.agent.tools import Tool
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SessionManager
@@ -28,6 +29,7 @@ class Parts:
     max_steps: int
     slots: asyncio.Semaphore
     attachments: Attachments
+    policy: Policy
 
     async def definitions(self) -> Sequence[dict[str, Any]]:
         """Return what the model is told of the tools; made once, away from the event loop.

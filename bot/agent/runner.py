@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from bot.agent.again import check_latest
-from bot.agent.approvals import MayDecide, Verdict, decide, decided_error, find_request
+from bot.agent.approvals import Actor, MayDecide, Verdict, decide, decided_error, find_request
 from bot.agent.calls import CallState
 from bot.agent.closing import end_turn
 from bot.agent.ending import done_event
@@ -29,6 +29,7 @@ from bot.errors import (
 )
 from bot.events import (
     ApprovalDecidedEvent,
+    ApprovalRequestedEvent,
     DoneEvent,
     Event,
     RecordedEvent,
@@ -300,6 +301,11 @@ class Runner:
 
     async def _decide(self, live: LiveSession, verdict: Verdict) -> RecordedEvent:
         await self._parts.definitions()
+        rules = await self._parts.policy.refreshed(live.session_id)
+
+        def refuses(request: ApprovalRequestedEvent, actor: Actor) -> str:
+            tool = self._parts.tools.get(request.tool)
+            return rules.refusal(tool, request, actor, otherwise=self._may_decide(request, actor))
 
         def record(session: Session) -> Sequence[ApprovalDecidedEvent]:
             state = find_request(session.events, verdict.approval_id)
@@ -307,7 +313,7 @@ class Runner:
             checked = verdict
             if verdict.arguments is not None and state is not None:
                 checked = replace(verdict, arguments=self._edited(state, verdict.arguments))
-            return [decide(state, checked, now=now, may_decide=self._may_decide)]
+            return [decide(state, checked, now=now, refuses=refuses)]
 
         try:
             await live.open()

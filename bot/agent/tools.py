@@ -6,7 +6,7 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, update_wrapper
 from typing import Any, cast, overload
@@ -14,6 +14,7 @@ from typing import Any, cast, overload
 from bot.agent.arguments import Parameters
 from bot.agent.context import ExecutionContext
 from bot.agent.outputs import ToolOutput
+from bot.agent.policy import Approvers
 from bot.agent.threads import in_daemon_thread
 from bot.errors import ToolError
 from bot.sessions import Session
@@ -45,6 +46,7 @@ class Tool:
         description: What the model is told it does; the docstring's text.
         approval: Whether a human must say yes: always, never, or by the effective arguments, and
             by what has been said if the function takes the session as well.
+        approvers: Who may say yes; by default whoever may anyway.
         timeout: Seconds it may take.
         idempotent: Whether a call whose outcome is unknown may simply run again.
         check: Raises `ToolError` where whoever asks may not have this done; asked with the
@@ -61,6 +63,7 @@ class Tool:
     idempotent: bool = False
     check: Check | None = None
     sentence: Sentence | None = None
+    approvers: Approvers | None = None
     parameters: Parameters = field(init=False)
     _gate: Callable[[Mapping[str, Any], Session], bool] = field(init=False)
 
@@ -101,6 +104,14 @@ class Tool:
         except Exception:
             logger.exception("the approval predicate of tool %s failed; asking", self.name)
             return True
+
+    def says(self, arguments: Mapping[str, Any]) -> str:
+        """Return what a call with these effective arguments will do, if the tool can tell."""
+        try:
+            return self.sentence(arguments) if self.sentence is not None else ""
+        except Exception:
+            logger.exception("the sentence of tool %s failed", self.name)
+            return ""
 
     async def invoke(self, arguments: Mapping[str, Any], context: ExecutionContext) -> ToolOutput:
         """Run the function and return its result: a text for the model, and files.
@@ -145,6 +156,7 @@ def tool(
     idempotent: bool = False,
     check: Check | None = None,
     sentence: Sentence | None = None,
+    approvers: Approvers | str | Iterable[str] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -156,12 +168,16 @@ def tool(
     idempotent: bool = False,
     check: Check | None = None,
     sentence: Sentence | None = None,
+    approvers: Approvers | str | Iterable[str] | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a function a tool; usable bare or with settings.
 
     The schema comes from the signature and the docstring. A parameter annotated
-    `ExecutionContext` is filled in and not shown to the model.
+    `ExecutionContext` is filled in and not shown to the model. `approvers` may be said in words:
+    ``requester``, ``moderator``, ``owner``, ``role:ID``, ``user:ID`` and ``two_person``, which is
+    somebody else than who asked.
     """
+    named = approvers if isinstance(approvers, Approvers | None) else Approvers.of(approvers)
 
     def made(function: Callable[..., Any]) -> Tool:
         return Tool(
@@ -173,6 +189,7 @@ def tool(
             idempotent=idempotent,
             check=check,
             sentence=sentence,
+            approvers=named,
         )
 
     return made(function) if function is not None else made
