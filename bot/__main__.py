@@ -196,6 +196,7 @@ def _log_to_stderr(level: str) -> None:
     logging.getLogger("bot").setLevel(level)
     logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLevelName(level)))
     logging.getLogger("discord.client").addFilter(_is_not_about_voice)
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it would log all that servers print
 
 
 def _is_not_about_voice(record: logging.LogRecord) -> bool:

@@ -11,13 +11,17 @@ import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bot.agent import Agent, Tool
+from bot.agent import Agent, Tool, ToolSource
 from bot.agent.approvals import MayDecide
+from bot.agent.policy import FixedPolicy, Policy, Rules
+from bot.agent.policy_file import PolicyFile, parse_policy
 from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
 from bot.errors import ConfigError
+from bot.mcp import open_servers
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
 from bot.storage.claim import claimed
@@ -77,13 +81,28 @@ def chosen_tools(settings: Settings, shipped: Mapping[str, Tool]) -> list[Tool]:
     return list(chosen.values())
 
 
+def read_policy(settings: Settings, tools: Sequence[Tool]) -> PolicyFile:
+    """Return the operator's policy.
+
+    Raises:
+        ConfigError: naming all that is wrong with the file.
+    """
+    if settings.policy_file is None:
+        return PolicyFile()
+    text = settings.policy_file.read_text(encoding="utf-8")
+    known = SHIPPED | {tool.name for tool in tools}  # those of servers are not known yet
+    return parse_policy(text, name="POLICY_FILE", known=None if settings.mcp_servers else known)
+
+
 def make_agent(
     settings: Settings,
     *,
     provider: Provider,
     store: SQLiteSessionManager,
     tools: Sequence[Tool],
+    toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
+    policy: Policy | None = None,
 ) -> Agent:
     """Join a model, a store and tools; by default whoever is let in may decide."""
     return Agent(
@@ -91,12 +110,21 @@ def make_agent(
         session_manager=store,
         system_prompt=f"{settings.prompt}\n\n{SPEAKERS}".strip(),
         tools=tools,
+        toolsets=toolsets,
         may_decide=may_decide,
+        policy=policy
+        or FixedPolicy(Rules(partial(read_policy(settings, tools).of, server_id=None))),
         approval_ttl=timedelta(hours=settings.approval_hours),
         max_steps=settings.max_steps,
         max_model_calls=settings.model_calls_at_once,
+        context_window=settings.context_window,
+        compact_at=settings.compact_at,
         sees_images=settings.model_sees_images,
     )
+
+
+def _policy_without_servers(settings: Settings, tools: Sequence[Tool]) -> Policy:
+    return FixedPolicy(Rules(partial(read_policy(settings, tools).of, server_id=None)))
 
 
 @asynccontextmanager
@@ -107,7 +135,11 @@ async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSes
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
         tools = chosen_tools(settings, TOOLS)
-        yield make_agent(settings, provider=provider, store=store, tools=tools), store
+        servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
+        yield (
+            make_agent(settings, provider=provider, store=store, tools=tools, toolsets=[servers]),
+            store,
+        )
 
 
 @asynccontextmanager
@@ -122,27 +154,37 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
-    from bot.frontend import ParleyClient, Stores, may_decide
+    from bot.frontend import ParleyClient, ServerPolicy, Stores, may_decide
     from bot.frontend.tools import discord_tools
 
     async with AsyncExitStack() as stack:
         stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
         options = frontend_options(settings)
+        servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
+
+        stores = Stores.beside(store)
 
         def agent_for(client: Any) -> Agent:
-            known = {**TOOLS, **discord_tools(client)}
+            tools = chosen_tools(settings, {**TOOLS, **discord_tools(client)})
             return make_agent(
                 settings,
                 provider=provider,
                 store=store,
-                tools=chosen_tools(settings, known),
+                tools=tools,
+                toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
+                policy=ServerPolicy(
+                    homes=stores.homes,
+                    changes=stores.policies,
+                    file=read_policy(settings, tools),
+                    off=OF_DISCORD,
+                ),
             )
 
         client = ParleyClient(
             make_agent=agent_for,
-            stores=Stores.beside(store),
+            stores=stores,
             options=options,
         )
         yield await stack.enter_async_context(client)
@@ -196,6 +238,7 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         owner_ids=settings.owner_ids,
         approver_role_ids=settings.approver_roles,
         approver_user_ids=settings.approver_users,
+        approvals_channel=settings.approvals_channel,
         reply_mode=ReplyMode(settings.reply_mode),
         dms=DMPolicy(settings.dms),
         turns_per_minute=settings.turns_per_minute,

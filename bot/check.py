@@ -14,8 +14,9 @@ import aiohttp
 
 from bot.agent.model import ModelAnswer, ModelRequest
 from bot.app import make_provider
-from bot.config import Settings, load_settings, unknown_names
+from bot.config import Settings, load_settings, unknown_names, variables_of
 from bot.errors import ConfigError, ModelError, StorageError
+from bot.mcp import Patience, Server, Servers, open_servers
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.marks import MarkStore
 
@@ -26,6 +27,7 @@ PERMISSIONS = 1 << 10 | 1 << 11 | 1 << 15 | 1 << 16 | 1 << 35 | 1 << 38
 """View channels, send messages, attach files, read history, open threads and write in them."""
 PATIENCE = 60.0
 """Seconds for each answer."""
+TRY = Patience(start=PATIENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ async def check(env_file: Path | None = None) -> int:
         for problem in exc.problems:
             _print(Finding("settings", problem, ok=False))
         return 2
-    _print(Finding("settings", _read_from(env_file)))
+    _print(Finding("settings", _read_from(env_file, settings)))
     good = True
     async with aclosing(_findings(settings)) as findings:
         async for finding in findings:
@@ -62,6 +64,8 @@ async def _findings(settings: Settings) -> AsyncGenerator[Finding, None]:
         yield finding
     yield await _database(settings)
     yield await _model(settings)
+    for finding in await _mcp(settings):
+        yield finding
 
 
 async def _discord(settings: Settings) -> Sequence[Finding]:
@@ -155,8 +159,28 @@ async def _model(settings: Settings) -> Finding:
     return Finding("model", f"{name} answered", ok=bool(answered))
 
 
-def _read_from(env_file: Path | None) -> str:
-    unknown = unknown_names(env_file)
+async def _mcp(settings: Settings) -> Sequence[Finding]:
+    try:
+        async with open_servers(settings.mcp_servers, TRY) as servers:
+            return [_server(servers, each) for each in servers.servers]
+    except ConfigError as exc:
+        return [Finding("mcp", str(exc), ok=False)]
+
+
+def _server(servers: Servers, server: Server) -> Finding:
+    name = server.settings.name
+    if server.problem:
+        return Finding("mcp", f"{name}: {server.problem}", ok=False)
+    tools = [tool for _, tool in sorted(servers.tools_of(server).items())]
+    named = ", ".join(each.name if each.approval else f"{each.name} (free)" for each in tools)
+    left_out = len(server.offered) - len(tools)
+    rest = f"; not usable: {left_out}" if left_out else ""
+    return Finding("mcp", f"{name}: {named or 'no tools'}{rest}")
+
+
+def _read_from(env_file: Path | None, settings: Settings) -> str:
+    used = variables_of(settings.mcp_config)
+    unknown = [name for name in unknown_names(env_file) if name not in used]
     if not unknown:
         return "complete"
     return f"complete; the file also names {', '.join(unknown)}, which Parley does not know"

@@ -21,6 +21,7 @@ ParleyError
 │   ├── ContentRefusedError      the service refused what was said
 │   └── ContextTooLongError      the conversation is longer than the model reads
 ├── ToolError                    the model: told as the tool's result
+│   └── ToolOutcomeUnknownError  nobody can say whether the tool did it
 └── TurnFailedError              a turn that ended as failed or was given up
 """
 
@@ -161,6 +162,10 @@ class ContextTooLongError(ModelError):
 
 class ToolError(ParleyError):
     """Raised by a tool: the message is told to the model as the call's result."""
+
+
+class ToolOutcomeUnknownError(ToolError):
+    """Raised by a tool that cannot say whether its effect took place; the message tells why."""
 
 
 class TurnFailedError(ParleyError):

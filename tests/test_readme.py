@@ -20,6 +20,7 @@ from bot import (
 )
 from bot.check import PERMISSIONS, SCOPES
 from bot.config import env_names
+from bot.config.servers import read_servers
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.tools import own_tools
 
@@ -108,6 +109,18 @@ async def test_the_session_manager_works_with_an_agent(
     with pytest.raises(SessionExistsError):
         await sessions.create("a/b")
     assert len(manager.strip().splitlines()) <= 40
+
+
+def test_its_file_of_mcp_servers_is_read(tmp_path: Path) -> None:
+    [block] = re.findall(r"^```json\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    file = tmp_path / "mcp.json"
+    file.write_text(block)
+    servers, problems = read_servers(file, {"SHOP_KEY": "k"})
+    assert problems == []
+    assert [(each.name, each.trust_read_only) for each in servers] == [
+        ("time", True),
+        ("shop", False),
+    ]
 
 
 async def test_its_tools_can_be_named_as_a_file(model: ScriptedModel, tmp_path: Path) -> None:

@@ -2,21 +2,24 @@
 
 from bot.agent.agent import Agent
 from bot.agent.approvals import Actor
+from bot.agent.approvers import Approvers
 from bot.agent.context import ExecutionContext
 from bot.agent.inputs import UserMessage
 from bot.agent.outputs import File, ToolOutput
 from bot.agent.run import AgentResult, AgentRun
-from bot.agent.tools import Tool, tool
+from bot.agent.tools import Tool, ToolSource, tool
 
 __all__ = [
     "Actor",
     "Agent",
     "AgentResult",
     "AgentRun",
+    "Approvers",
     "ExecutionContext",
     "File",
     "Tool",
     "ToolOutput",
+    "ToolSource",
     "UserMessage",
     "tool",
 ]

@@ -11,7 +11,9 @@ from typing import Any
 from bot.agent.again import asked_again
 from bot.agent.approvals import Actor, MayDecide, Verdict
 from bot.agent.attachments import Attachments
+from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
+from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
 from bot.agent.inputs import UserInput, user_events
@@ -19,10 +21,10 @@ from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
 from bot.agent.model import Model
 from bot.agent.parts import Parts
-from bot.agent.policy import FixedPolicy, Policy
+from bot.agent.policy import FixedPolicy, Policy, Rules
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
-from bot.agent.tools import Tool, as_tool
+from bot.agent.tools import Tool, ToolSource, as_tool
 from bot.errors import AccessDeniedError, DuplicateMessageError
 from bot.events import (
     ApprovalRequestedEvent,
@@ -51,11 +53,14 @@ class Agent:
         session_manager: Where sessions live; without one, in memory.
         system_prompt: A text, or a function that gives it.
         tools: Functions, plain or made by `@tool`.
+        toolsets: Where further tools come from, which may change while it runs.
         may_continue: Whether a user may continue a session; by default anyone the caller lets in.
         may_decide: Whether an actor may decide a request; by default anyone the caller lets in.
         approval_ttl: How long a request lives.
         max_steps: Model calls of one turn at the most.
         max_model_calls: Model calls at the same time at the most, over all sessions.
+        context_window: Tokens that the model reads; 0: found out, where that can be.
+        compact_at: The share of them from which on what is older is summarised.
         sees_images: Whether the model reads images; one that does not is only told their names.
         policy: Which tools run freely, ask, or are off, and who may approve, in which session; by
             default as the tools themselves say. Where it names nobody, `may_decide` tells.
@@ -68,11 +73,14 @@ class Agent:
         session_manager: SessionManager | None = None,
         system_prompt: str | Callable[[], str] = "",
         tools: Sequence[Tool | Callable[..., Any]] = (),
+        toolsets: Sequence[ToolSource] = (),
         may_continue: MayContinue = lambda session, user_id: True,
         may_decide: MayDecide = lambda request, actor: True,
         approval_ttl: timedelta = timedelta(hours=24),
         max_steps: int = 25,
         max_model_calls: int = 1000,
+        context_window: int = 0,
+        compact_at: float = 0.75,
         sees_images: bool = True,
         policy: Policy = FixedPolicy(),  # noqa: B008 - frozen
     ) -> None:
@@ -83,11 +91,13 @@ class Agent:
         self._parts = Parts(
             model=provider,
             manager=manager,
-            tools={tool.name: tool for tool in made},
+            own_tools={tool.name: tool for tool in made},
+            toolsets=toolsets,
             system_prompt=system_prompt if callable(system_prompt) else lambda: system_prompt,
             approval_ttl=approval_ttl,
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
+            capacity=Capacity(provider, window=context_window, share=compact_at),
             attachments=Attachments(manager, sees_images=sees_images),
             policy=policy,
         )
@@ -270,10 +280,30 @@ class Agent:
         await live.record(begin_anew)
         return forgotten
 
+    async def compact(self, session_id: str, *, by: str) -> int:
+        """Summarise all but the latest turns now; return how many messages that was.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+            ModelError: if the model gives no summary; the session is as it was.
+        """
+        live = await self._opened(session_id, by)
+        done = await compact_by_hand(self._parts, live) if live else None
+        return done.messages if done else 0
+
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
         """Return the requests of a session that wait for a human, oldest first."""
         live = await self._opened(session_id)
         return pending(live.session) if live else ()
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that there are now, by name."""
+        return self._parts.tools
+
+    async def rules(self, session_id: str) -> Rules:
+        """Return what policy says of tools in a session now."""
+        return await self._parts.policy.refreshed(session_id)
 
     def watch(self, on_recorded: Callable[[str], None]) -> None:
         """Have a function called with a session's id whenever something was recorded in it."""

@@ -8,7 +8,7 @@ import json
 import typing
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.agent.context import ExecutionContext
 from bot.errors import ToolError
@@ -17,7 +17,33 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-class Parameters:
+class Parameters(Protocol):
+    """What a tool takes: a schema, and what becomes of the arguments that a model wrote."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments object."""
+        ...
+
+    @property
+    def context_names(self) -> tuple[str, ...]:
+        """The parameters that take the `ExecutionContext`, whose session a call may change."""
+        ...
+
+    def effective(self, written: str | Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments that would run, as JSON; given to it again they stay the same.
+
+        Raises:
+            ToolError: telling the model what is wrong.
+        """
+        ...
+
+    def bound(self, arguments: Mapping[str, Any], context: ExecutionContext) -> dict[str, Any]:
+        """Return keyword arguments for the tool's function from effective ones."""
+        ...
+
+
+class FunctionParameters:
     """The parameters of a function, those that the model fills and those that we do.
 
     Pydantic is loaded when the schema or a validation is first asked for.
@@ -83,7 +109,7 @@ class Parameters:
         Raises:
             ToolError: telling the model what is wrong.
         """
-        values = _parsed(written) if isinstance(written, str) else dict(written)
+        values = parsed(written) if isinstance(written, str) else dict(written)
         validated = self._validated(values)
         try:
             arguments = validated.model_dump(mode="json", by_alias=True)
@@ -118,7 +144,12 @@ def arguments_hash(tool: str, arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _parsed(written: str) -> dict[str, Any]:
+def parsed(written: str) -> dict[str, Any]:
+    """Return the object that a model wrote as arguments; nothing at all is an empty one.
+
+    Raises:
+        ToolError: if it is none.
+    """
     try:
         values = json.loads(written) if written.strip() else None
     except (ValueError, RecursionError) as exc:

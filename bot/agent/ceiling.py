@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from bot.agent.policy import NOTHING, Approvers, Mode, Rule
-from bot.agent.policy_file import OperatorRule
-from bot.agent.tools import Tool
+from bot.agent.approvers import Approvers
+from bot.agent.rule import Mode, OperatorRule, Rule
 
-OperatorOf = Callable[[Tool], OperatorRule]
-
-
-def merged(
-    tools: Iterable[Tool], operator_of: OperatorOf, managers: Mapping[str, Rule]
-) -> Mapping[str, Rule]:
-    """Return the rules that hold by tool; what managers may not say does not count."""
-    return {
-        tool.name: within(tool, operator_of(tool), managers.get(tool.name, NOTHING))
-        for tool in tools
-    }
+if TYPE_CHECKING:
+    from bot.agent.tools import Tool
 
 
 def within(tool: Tool, operator: OperatorRule, managers: Rule) -> Rule:
@@ -56,7 +46,8 @@ def _may_set(tool: Tool, operator: OperatorRule, mode: Mode) -> bool:
 
 
 def _freest(operator: OperatorRule) -> Mode:
-    return operator.managers or operator.rule.mode or Mode.OWN
+    said = (operator.managers or Mode.NEVER, operator.rule.mode or Mode.OWN)
+    return min(said, key=lambda mode: mode.strictness)
 
 
 def _plain(tool: Tool, mode: Mode) -> Mode:
@@ -66,18 +57,16 @@ def _plain(tool: Tool, mode: Mode) -> Mode:
     return mode
 
 
-def _approvers(
-    tool: Tool, operator: OperatorRule, managers: Approvers | None
-) -> Approvers | None:
+def _approvers(tool: Tool, operator: OperatorRule, managers: Approvers | None) -> Approvers | None:
     """Return what managers say of who may approve, as far as they may.
 
     They name people where neither the operator nor the tool has; who asked only where the tool
     may be free; and that it takes two people always.
     """
-    if managers is None:
-        return None
+    if managers is None or not managers.names_people:
+        return managers
     fixed = operator.rule.approvers or tool.approvers
-    words = frozenset() if fixed is not None and fixed.words else managers.words
-    if not _may_set(tool, operator, Mode.FREE):
-        words -= {"requester"}
-    return Approvers(words, managers.two_person)
+    frees = managers.requester and not _may_set(tool, operator, Mode.FREE)
+    if not frees and (fixed is None or not fixed.names_people):
+        return managers
+    return Approvers(two_person=True) if managers.two_person else None

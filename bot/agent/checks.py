@@ -18,7 +18,8 @@ from bot.agent.failures import logged
 from bot.agent.interrupts import was_cancelled
 from bot.agent.live import LiveSession
 from bot.agent.parts import Parts
-from bot.agent.policy import Mode, Rules
+from bot.agent.policy import Rules
+from bot.agent.rule import Mode
 from bot.agent.tools import Check, Tool
 from bot.errors import ToolError
 from bot.events import ToolCall, utc_now

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from bot.sessions import Session, SessionManager
 
@@ -18,6 +19,7 @@ class ExecutionContext:
         user_id: Who wrote the message that is being answered, as far as it is known.
         turn_id: The turn that is being answered.
         call_id: The call that is being run; use it as a key where an effect must not happen twice.
+        on_progress: What `progress` tells.
     """
 
     session: Session
@@ -25,3 +27,11 @@ class ExecutionContext:
     user_id: str | None = None
     turn_id: str = ""
     call_id: str = ""
+    on_progress: Callable[[str], None] = field(default=lambda text: None, repr=False)
+
+    def progress(self, text: str) -> None:
+        """Tell people what the tool is at, in a few words; from any thread, as often as you like.
+
+        They see it while the call runs; it is not kept, and the model does not hear of it.
+        """
+        self.on_progress(text)

@@ -118,9 +118,9 @@ class Loop:
                         yield event
             case RunTools():
                 beats = run_tools(self._parts, self._live, step.calls, self._holder)
-                async with aclosing(beats) as recorded:
-                    async for _ in recorded:
-                        for event in self._news():
+                async with aclosing(beats) as told:
+                    async for beat in told:
+                        for event in self._news() if beat is None else (beat,):
                             yield event
             case unsettled:
                 await self._settle(unsettled)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from bot.agent.attachments import Attachments
+from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
 from bot.agent.model import Model
-from bot.agent.policy import Policy
-from bot.agent.tools import Tool
+from bot.agent.policy import FixedPolicy, Policy
+from bot.agent.tools import Tool, ToolSource
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SessionManager
 
@@ -23,13 +24,25 @@ class Parts:
 
     model: Model
     manager: SessionManager
-    tools: Mapping[str, Tool]
+    own_tools: Mapping[str, Tool]
+    toolsets: Sequence[ToolSource] = ()
     system_prompt: Callable[[], str]
     approval_ttl: timedelta
     max_steps: int
     slots: asyncio.Semaphore
+    capacity: Capacity
     attachments: Attachments
-    policy: Policy
+    policy: Policy = field(default_factory=FixedPolicy)
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that there are now, by name."""
+        if not self.toolsets:
+            return self.own_tools
+        found = dict(self.own_tools)
+        for source in self.toolsets:
+            found |= source.tools(found.keys())
+        return found
 
     async def definitions(self) -> Sequence[dict[str, Any]]:
         """Return what the model is told of the tools; made once, away from the event loop.
@@ -41,7 +54,13 @@ class Parts:
             await asyncio.to_thread(lambda: [tool.definition for tool in tools])
         return [tool.definition for tool in tools]
 
-    def context(self, session: Session, turn_id: str, call_id: str = "") -> ExecutionContext:
+    def context(
+        self,
+        session: Session,
+        turn_id: str,
+        call_id: str = "",
+        on_progress: Callable[[str], None] = lambda text: None,
+    ) -> ExecutionContext:
         """Return what a tool is given in this turn."""
         return ExecutionContext(
             session=session,
@@ -49,6 +68,7 @@ class Parts:
             user_id=asker(session, turn_id),
             turn_id=turn_id,
             call_id=call_id,
+            on_progress=on_progress,
         )
 
 

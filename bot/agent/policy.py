@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bot.agent.arguments import arguments_hash
+from bot.agent.ceiling import within
+from bot.agent.rule import NOTHING, UNSAID, Grant, Mode, OperatorRule, Rule
 from bot.events import ApprovalRequestedEvent
 
 if TYPE_CHECKING:
@@ -17,141 +15,26 @@ if TYPE_CHECKING:
     from bot.agent.tools import Tool
     from bot.sessions import Session
 
-_WORD = re.compile(r"requester|moderator|owner|(?:role|user):[1-9][0-9]{0,19}")
-TWO_PERSON = "two_person"
-
-
-class Mode(StrEnum):
-    """What a call of a tool needs; in the order of strictness."""
-
-    FREE = "free"
-    OWN = "own"  # as the tool itself says
-    ASK = "ask"
-    NEVER = "never"
-
-    @property
-    def strictness(self) -> int:
-        """Larger where less may run."""
-        return list(Mode).index(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Approvers:
-    """Who may approve; owners of the bot always may, unless it takes two people.
-
-    Attributes:
-        words: ``requester``, ``moderator``, ``owner``, ``role:ID``, ``user:ID``; none of them:
-            whoever may approve anyway.
-        two_person: Whether it has to be somebody else than who asked.
-    """
-
-    words: frozenset[str] = frozenset()
-    two_person: bool = False
-
-    @classmethod
-    def of(cls, words: str | Iterable[str]) -> Approvers:
-        """Return the approvers that are told in words, ``two_person`` among them.
-
-        Raises:
-            ValueError: naming a word that says nothing.
-        """
-        given = words.replace(",", " ").split() if isinstance(words, str) else list(words)
-        names = frozenset(each for each in given if each != TWO_PERSON)
-        for name in sorted(names):
-            if not _WORD.fullmatch(name):
-                raise ValueError(
-                    f"approvers are requester, moderator, owner, role:ID, user:ID or {TWO_PERSON}, "
-                    f"not {name[:40]!r}"
-                )
-        return cls(names, two_person=TWO_PERSON in given)
-
-    def over(self, lower: Approvers) -> Approvers:
-        """Return these where `lower` said something else; two people stay two."""
-        return Approvers(self.words or lower.words, self.two_person or lower.two_person)
-
-    def names(self, requested_by: str, actor: Actor) -> bool:
-        """Whether somebody is one of those who are named."""
-        return (
-            actor.owner
-            or ("moderator" in self.words and actor.moderator)
-            or ("requester" in self.words and actor.user_id == requested_by)
-            or f"user:{actor.user_id.removeprefix('user-')}" in self.words
-            or any(f"role:{role}" in self.words for role in actor.roles)
-        )
-
-    def __str__(self) -> str:
-        return ", ".join([*sorted(self.words), *([TWO_PERSON] if self.two_person else [])])
-
-
-ANYONE = Approvers()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """What one source says of a tool; what is `None` it leaves to those before it."""
-
-    mode: Mode | None = None
-    approvers: Approvers | None = None
-    expires_in: timedelta | None = None
-
-    def over(self, lower: Rule) -> Rule:
-        """Return this rule, with what it leaves open as `lower` has it."""
-        mine, theirs = self.approvers, lower.approvers
-        return Rule(
-            mode=self.mode or lower.mode,
-            approvers=mine.over(theirs) if mine and theirs else mine or theirs,
-            expires_in=self.expires_in or lower.expires_in,
-        )
-
-
-NOTHING = Rule()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
-    """A standing yes: to a tool with exactly these arguments, where `free` may be anything.
-
-    Attributes:
-        grant_id: By which it is revoked.
-        scope: Where it holds.
-        free: The one argument that may be anything; empty: none.
-        by: Who gave it.
-    """
-
-    grant_id: str
-    scope: str
-    tool: str
-    arguments: Mapping[str, Any]
-    free: str = ""
-    by: str = ""
-
-    def covers(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether a call is the one that was granted."""
-        if tool != self.tool or self.arguments.keys() != arguments.keys():
-            return False
-        return self._hash(self.arguments) == self._hash(arguments)
-
-    def _hash(self, arguments: Mapping[str, Any]) -> str:
-        fixed = {name: value for name, value in arguments.items() if name != self.free}
-        return arguments_hash(self.tool, fixed)
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The rules of one place at one moment: read before something is recorded, then only asked.
 
     Attributes:
-        by_tool: What operator and managers say of tools.
+        operator: Returns what the operator says of a tool here.
+        managers: What those who manage this server say, by tool.
         grants: The standing yeses that hold here.
     """
 
-    by_tool: Mapping[str, Rule] = field(default_factory=dict)
+    operator: Callable[[str], OperatorRule] = lambda tool: UNSAID
+    managers: Mapping[str, Rule] = field(default_factory=dict)
     grants: Sequence[Grant] = ()
 
     def of(self, tool: Tool) -> Rule:
         """Return the whole rule of a tool: its own word counts least."""
         own = Rule(mode=Mode.OWN, approvers=tool.approvers)
-        return self.by_tool.get(tool.name, NOTHING).over(own)
+        managers = self.managers.get(tool.name, NOTHING)
+        return within(tool, self.operator(tool.name), managers).over(own)
 
     def mode(self, tool: Tool, arguments: Mapping[str, Any], session: Session) -> Mode:
         """Return what a call needs there: `FREE`, `ASK` or `NEVER`."""
@@ -189,14 +72,14 @@ class Rules:
             actor: Who would decide.
             otherwise: Whether they may where no rule names anybody.
         """
-        approvers = (self.of(tool).approvers if tool else None) or ANYONE
-        if approvers.two_person and actor.user_id == request.requested_by:
+        approvers = self.of(tool).approvers if tool else None
+        if approvers and approvers.two_person and actor.user_id == request.requested_by:
             return "You may not decide this request: it takes somebody else than who asked."
-        if not approvers.words:
+        if approvers is None or not approvers.names_people:
             return "" if otherwise else "You may not decide this request."
-        if approvers.names(request.requested_by, actor):
+        if approvers.include(request.requested_by, actor):
             return ""
-        words = ", ".join(sorted(approvers.words))
+        words = ", ".join(approvers.words)
         return f"You may not decide this request. Who may: {words}."
 
 

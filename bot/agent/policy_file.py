@@ -8,33 +8,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from bot.agent.policy import NOTHING, Approvers, Mode, Rule
+from bot.agent.approvers import Approvers
+from bot.agent.rule import UNSAID, Mode, OperatorRule, Rule
 from bot.errors import ConfigError
 
 _KEYS = ("mode", "approvers", "expires_hours", "managers")
 _LONGEST = 24 * 365
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorRule:
-    """What the operator says of a tool.
-
-    Attributes:
-        rule: The rule.
-        managers: The freest mode that managers of a server may set; `None`: none freer.
-    """
-
-    rule: Rule = NOTHING
-    managers: Mode | None = None
-
-    def over(self, lower: OperatorRule) -> OperatorRule:
-        """Return this, with what it leaves open as `lower` has it."""
-        return OperatorRule(
-            rule=self.rule.over(lower.rule), managers=self.managers or lower.managers
-        )
-
-
-UNSAID = OperatorRule()
 Table = Mapping[str, OperatorRule]
 
 
@@ -45,10 +26,14 @@ class PolicyFile:
     tools: Table = field(default_factory=dict)
     servers: Mapping[int, Table] = field(default_factory=dict)
 
-    def of(self, tool: str, server_id: int | None) -> OperatorRule:
-        """Return what is said of a tool in a server, or elsewhere."""
+    def of(self, tool: str, server_id: int | None, default: OperatorRule = UNSAID) -> OperatorRule:
+        """Return what is said of a tool in a server, or elsewhere.
+
+        Where no mode is said, that and what managers may set are as `default` has them.
+        """
         here = self.servers.get(server_id or 0, {}).get(tool, UNSAID)
-        return here.over(self.tools.get(tool, UNSAID))
+        said = here.over(self.tools.get(tool, UNSAID))
+        return said if said.rule.mode else said.over(default)
 
 
 def parse_policy(text: str, *, name: str, known: Collection[str] | None = None) -> PolicyFile:

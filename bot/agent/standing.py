@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from bot.agent.policy import Approvers, Grant, Mode, Rule
+from bot.agent.approvers import Approvers
+from bot.agent.rule import Grant, Mode, Rule
 from bot.sessions.policies import ChangeKind, PolicyChange
 
 
@@ -45,7 +46,7 @@ def rule_to_json(rule: Rule) -> Mapping[str, Any]:
     """Return a rule as JSON."""
     said: dict[str, Any] = {
         "mode": rule.mode,
-        "approvers": str(rule.approvers) if rule.approvers is not None else None,
+        "approvers": " ".join(rule.approvers.words) if rule.approvers is not None else None,
         "expires_in": rule.expires_in.total_seconds() if rule.expires_in is not None else None,
     }
     return {name: value for name, value in said.items() if value is not None}

@@ -6,15 +6,23 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property, update_wrapper
-from typing import Any, cast, overload
+from typing import Any, Protocol, cast, overload
 
-from bot.agent.arguments import Parameters
+from bot.agent.approvers import Approvers
+from bot.agent.arguments import FunctionParameters, Parameters
 from bot.agent.context import ExecutionContext
 from bot.agent.outputs import ToolOutput
-from bot.agent.policy import Approvers
 from bot.agent.threads import in_daemon_thread
 from bot.errors import ToolError
 from bot.sessions import Session
@@ -53,6 +61,8 @@ class Tool:
             effective arguments before a human is asked for a yes, and again before it starts.
         sentence: Says plainly, from the effective arguments, what a call will do. What others
             wrote is in it only where nothing in it can pass for markup.
+        approvers: Who may approve a call, where that is not left to the policy.
+        accepts: What it takes; by default what the function's signature says.
     """
 
     function: Callable[..., Any]
@@ -64,17 +74,18 @@ class Tool:
     check: Check | None = None
     sentence: Sentence | None = None
     approvers: Approvers | None = None
+    accepts: InitVar[Parameters | None] = None
     parameters: Parameters = field(init=False)
     _gate: Callable[[Mapping[str, Any], Session], bool] = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, accepts: Parameters | None) -> None:
         if inspect.iscoroutinefunction(self.approval):
             raise TypeError("whether a call needs approval is decided by a plain function")
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", self.name):
             raise ValueError(
                 f"a tool's name is 1 to 64 letters, digits, - and _, not {self.name!r}"
             )
-        self.parameters = Parameters(self.function)
+        self.parameters = accepts or FunctionParameters(self.function)
         self._gate = _gate(self.approval)
         update_wrapper(self, self.function)
 
@@ -143,6 +154,18 @@ class Tool:
         result = self.function(**keywords)
         is_ready = inspect.isawaitable(result) or isinstance(result, ToolOutput)
         return result if is_ready else as_text(result)
+
+
+class ToolSource(Protocol):
+    """Tools that come and go while the agent runs."""
+
+    def tools(self, taken: Collection[str]) -> Mapping[str, Tool]:
+        """Return those that there are now, by names that are not in `taken`, in a stable order.
+
+        Asked at every step, so it takes no time. A name means the same tool for as long as
+        `taken` is the same, over restarts too: requests that wait for an approval go by it.
+        """
+        ...
 
 
 @overload

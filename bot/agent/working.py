@@ -22,12 +22,15 @@ from bot.agent.interrupts import was_cancelled
 from bot.agent.live import LiveSession
 from bot.agent.outputs import ToolOutput, keep
 from bot.agent.parts import Parts
-from bot.agent.policy import Mode, Rules
+from bot.agent.policy import Rules
+from bot.agent.progress import Progress
+from bot.agent.rule import Mode
 from bot.agent.tools import Tool
-from bot.errors import StateError, ToolError
+from bot.errors import StateError, ToolError, ToolOutcomeUnknownError
 from bot.events import (
     RecordedEvent,
     ToolCall,
+    ToolProgressEvent,
     ToolResultEvent,
     ToolStartedEvent,
     ToolStatus,
@@ -40,6 +43,9 @@ logger = logging.getLogger(__name__)
 
 AT_WORK_FOR: ContextVar[str | None] = ContextVar("AT_WORK_FOR", default=None)
 """The session for which a tool is at work here: it cannot wait for what that session does next."""
+
+Beat = ToolProgressEvent | None
+"""What a tool tells, or nothing: then something was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,31 +67,39 @@ class Work:
 
 async def run_tools(
     parts: Parts, live: LiveSession, calls: Sequence[CallState], holder: str
-) -> AsyncGenerator[None, None]:
+) -> AsyncGenerator[Beat, None]:
     """Start these calls and run them side by side; gives a beat whenever something is recorded."""
     works = await _start(parts, live, calls, holder)
-    yield
+    yield None
     async with aclosing(run_works(parts, live, works)) as beats:
-        async for _ in beats:
-            yield
+        async for beat in beats:
+            yield beat
 
 
 async def run_works(
     parts: Parts, live: LiveSession, works: Sequence[Work]
-) -> AsyncGenerator[None, None]:
-    """Run started calls side by side; gives a beat for each result recorded."""
-    tasks = {asyncio.create_task(_run(parts, live, work)) for work in works}
+) -> AsyncGenerator[Beat, None]:
+    """Run started calls side by side; gives what they tell, and a beat for results recorded."""
+    progress = Progress()
+    tasks = {asyncio.create_task(_run(parts, live, work, progress)) for work in works}
+    told = asyncio.create_task(progress.told.wait())
     try:
         while tasks:
-            first = partial(asyncio.wait, tasks, return_when=asyncio.FIRST_COMPLETED)
-            done, tasks = await live.interrupts.guard(first)
-            for task in done:
-                task.result()
-            yield
+            first = partial(asyncio.wait, {*tasks, told}, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await live.interrupts.guard(first)
+            for event in progress.taken():
+                yield event
+            if told in done:
+                told = asyncio.create_task(progress.told.wait())
+            if ended := done & tasks:
+                tasks -= ended
+                for task in ended:
+                    task.result()
+                yield None
     finally:
-        for task in tasks:
+        for task in (*tasks, told):
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, told, return_exceptions=True)
 
 
 async def _start(
@@ -169,9 +183,9 @@ def again(parts: Parts, calls: Sequence[CallState]) -> list[Work]:
     return works
 
 
-async def _run(parts: Parts, live: LiveSession, work: Work) -> None:
+async def _run(parts: Parts, live: LiveSession, work: Work, progress: Progress) -> None:
     AT_WORK_FOR.set(live.session_id)
-    result = await _result(parts, live.session, work)
+    result = await _result(parts, live.session, work, progress)
 
     def decide(session: Session) -> Sequence[RecordedEvent]:
         state = call_states(session.turn(work.turn_id)).get(work.call.call_id)
@@ -181,9 +195,11 @@ async def _run(parts: Parts, live: LiveSession, work: Work) -> None:
         logger.warning("a late result of %s was dropped", work.tool.name)
 
 
-async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent:
+async def _result(
+    parts: Parts, session: Session, work: Work, progress: Progress
+) -> ToolResultEvent:
     """Run a call; its files are stored before anybody reads of them in the log."""
-    status, output = await _outcome(parts, session, work)
+    status, output = await _outcome(parts, session, work, progress)
     text, attachments = await keep(output, parts.manager)
     if work.edited:
         ran = json.dumps(work.arguments, ensure_ascii=False)
@@ -197,8 +213,11 @@ async def _result(parts: Parts, session: Session, work: Work) -> ToolResultEvent
     )
 
 
-async def _outcome(parts: Parts, session: Session, work: Work) -> tuple[ToolStatus, ToolOutput]:
-    context = parts.context(session, work.turn_id, work.call.call_id)
+async def _outcome(
+    parts: Parts, session: Session, work: Work, progress: Progress
+) -> tuple[ToolStatus, ToolOutput]:
+    tell = partial(progress.tell, work.turn_id, work.call.call_id, work.tool.name)
+    context = parts.context(session, work.turn_id, work.call.call_id, tell)
     limit = asyncio.timeout(work.tool.timeout)
     try:
         async with limit:
@@ -206,6 +225,8 @@ async def _outcome(parts: Parts, session: Session, work: Work) -> tuple[ToolStat
                 output = await work.tool.invoke(work.arguments, context)
         if work.tool.parameters.context_names:
             session.mend_state()
+    except ToolOutcomeUnknownError as exc:
+        return ToolStatus.UNKNOWN, ToolOutput(f"{exc} {UNKNOWN_TEXT}")
     except (ToolError, StateError) as exc:
         return ToolStatus.ERROR, ToolOutput(str(exc))
     except TimeoutError as exc:

@@ -9,12 +9,17 @@ from bot.config.load import (
     load_settings,
     unknown_names,
 )
+from bot.config.servers import MCP_FILE, HttpServer, McpServer, StdioServer, variables_of
 from bot.config.settings import Settings, env_name, env_names
 
 __all__ = [
     "ENV_FILE",
+    "MCP_FILE",
     "SHIPPED",
+    "HttpServer",
+    "McpServer",
     "Settings",
+    "StdioServer",
     "child_environment",
     "env_name",
     "env_names",
@@ -22,4 +27,5 @@ __all__ = [
     "is_set",
     "load_settings",
     "unknown_names",
+    "variables_of",
 ]

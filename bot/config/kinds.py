@@ -51,6 +51,13 @@ def _ids(value: object) -> object:
     return _split(value)
 
 
+def _id(value: object) -> object:
+    found = _ids(value)
+    if isinstance(found, list) and len(found) != 1:
+        raise ValueError("must be one id")
+    return found[0] if isinstance(found, list) else found
+
+
 def _no_tools(value: object) -> object:
     return () if value == "none" else _split(value)
 
@@ -64,6 +71,10 @@ def _tool(name: str) -> str:
             f"must be shipped tools ({shipped}), my_tools.py or package.module, not {name[:40]!r}"
         )
     return name
+
+
+def _no_file(value: object) -> object:
+    return None if value == "none" else value
 
 
 def _upper(value: object) -> object:
@@ -106,10 +117,12 @@ def _copied_well(secret: SecretStr) -> SecretStr:
 
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
+Id = Annotated[int, BeforeValidator(_id)]
 Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
 ]
 Url = Annotated[str, AfterValidator(_http)]
+McpFile = Annotated[Path | None, BeforeValidator(_no_file)]
 TextFile = Annotated[Path, AfterValidator(_readable)]
 DatabaseFile = Annotated[Path, AfterValidator(_file)]
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(_upper)]

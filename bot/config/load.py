@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dotenv import dotenv_values
 from pydantic import SecretStr, ValidationError
 
+from bot.config.servers import read_servers
 from bot.config.settings import Settings, env_name, env_names
 from bot.errors import ConfigError
 
@@ -53,8 +54,13 @@ def load_settings(
     settings, wrong = _read(path)
     lacking = _missing(settings, discord=discord, model=model)
     missing = {name: text for name, text in lacking if name not in wrong}
-    if problems := {**missing, **wrong}:
-        raise ConfigError(*(problems[name] for name in Settings.model_fields if name in problems))
+    problems = {**missing, **wrong}
+    told = [problems[name] for name in Settings.model_fields if name in problems]
+    if model:  # so that there is an agent, which may use tools
+        settings._mcp_servers, of_servers = read_servers(settings.mcp_config, _variables(env_file))
+        told += of_servers
+    if told:
+        raise ConfigError(*told)
     return settings
 
 
@@ -69,12 +75,18 @@ def child_environment(
 ) -> dict[str, str]:
     """Return the environment for a process that has these settings and no others.
 
+    What is no setting, in the file too, is handed on: files that name MCP servers may use it.
+
     Args:
         env_file: As for `load_settings`.
         keep: Fields whose value is handed on, if they are set here.
         values: The rest, by outside name; a value that is handed on wins.
     """
-    others = {name: value for name, value in os.environ.items() if name.upper() not in env_names()}
+    others = {
+        name: value
+        for name, value in _variables(env_file).items()
+        if name.upper() not in env_names()
+    }
     here = _set_here(env_file) if keep else {}
     handed = {name: here[name] for name in map(env_name, keep) if name in here}
     return {**others, **values, **handed}
@@ -89,6 +101,12 @@ def failpoints_folder() -> Path | None:
     """Return the folder from which a test watches this process, see `bot.failpoints`."""
     folder = os.environ.get(FAILPOINTS)
     return Path(folder) if folder else None
+
+
+def _variables(env_file: Path | None) -> dict[str, str]:
+    """Return all variables, settings or not, those of the file too."""
+    of_file = dotenv_values(_checked(env_file))
+    return {**{name: value for name, value in of_file.items() if value}, **os.environ}
 
 
 def _set_here(env_file: Path | None) -> dict[str, str]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, PrivateAttr, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.config.kinds import (
     Count,
     DatabaseFile,
+    Id,
     Ids,
     LogLevel,
+    McpFile,
     ProviderName,
     Seconds,
     Secret,
@@ -20,6 +23,7 @@ from bot.config.kinds import (
     Tools,
     Url,
 )
+from bot.config.servers import MCP_FILE, McpServer
 
 NOBODY: frozenset[int] = frozenset()
 
@@ -64,6 +68,14 @@ class Settings(BaseSettings):
         20, description="How many calls of the model may run at the same time."
     )
     max_steps: Count = Field(25, description="How many calls of the model one message may lead to.")
+    context_window: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
+        0,
+        description="How many tokens the model reads; 0: asked of the service, known, or 32768.",
+    )
+    compact_at: Annotated[float, Field(ge=0.1, le=0.95)] = Field(
+        0.75,
+        description="The share of them from which on what is older is summarised.",
+    )
     system_prompt: str = Field(
         "You are Parley, a helpful assistant in a Discord server. Be concise.",
         description="What the model is told of its task.",
@@ -78,6 +90,10 @@ class Settings(BaseSettings):
         "do, read_messages, search_messages and, after an approval, announce, post_message, "
         "start_thread, pin_message, make_poll, create_event, time_out_member; your own as "
         "my_tools.py or package.module; or none.",
+    )
+    mcp_config: McpFile = Field(
+        MCP_FILE,
+        description="A file that names MCP servers, whose tools it may use too; or none.",
     )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."
@@ -109,6 +125,15 @@ class Settings(BaseSettings):
         NOBODY, description="Roles that may approve, beside people with Manage Server."
     )
     approver_users: Ids = Field(NOBODY, description="Users who may approve, in DMs too.")
+    policy_file: TextFile | None = Field(
+        None,
+        description="A TOML file with rules for tools: free, own, ask or never, who may approve, "
+        "by server; the README shows one.",
+    )
+    approvals_channel: Id | None = Field(
+        None,
+        description="A channel for requests; empty: each is asked where the conversation is.",
+    )
     approval_hours: Annotated[float, Field(gt=0, le=24 * 365)] = Field(
         24, description="How long a request waits for a decision before it expires."
     )
@@ -137,6 +162,13 @@ class Settings(BaseSettings):
         "https://discord.com/api/v10",
         description="Where Discord is; another address for a sandbox or a REST proxy.",
     )
+
+    _mcp_servers: Sequence[McpServer] = PrivateAttr(())
+
+    @property
+    def mcp_servers(self) -> Sequence[McpServer]:
+        """The servers that the file names, once `load_settings` has read it."""
+        return self._mcp_servers
 
     @property
     def service(self) -> str:

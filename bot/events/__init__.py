@@ -27,6 +27,7 @@ from bot.events.live import (
     RateLimitEvent,
     ReasoningChunkEvent,
     TextChunkEvent,
+    ToolProgressEvent,
 )
 from bot.events.recorded import (
     ApprovalDecidedEvent,
@@ -63,6 +64,7 @@ __all__ = [
     "RunStatus",
     "TextChunkEvent",
     "ToolCall",
+    "ToolProgressEvent",
     "ToolResultEvent",
     "ToolStartedEvent",
     "ToolStatus",

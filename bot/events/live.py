@@ -31,6 +31,15 @@ class RateLimitEvent(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProgressEvent(Event):
+    """What a running tool tells of its progress; `text` is one line."""
+
+    call_id: str
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorEvent(Event):
     """The turn failed; `message` can be shown to people, `reference` is in the log too."""
 

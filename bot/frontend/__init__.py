@@ -3,6 +3,7 @@
 from bot.frontend.access import may_decide
 from bot.frontend.client import ParleyClient
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
+from bot.frontend.policy import ServerPolicy
 from bot.frontend.stores import Stores
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "FrontendOptions",
     "ParleyClient",
     "ReplyMode",
+    "ServerPolicy",
     "Stores",
     "may_decide",
 ]

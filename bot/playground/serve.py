@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bot import sandbox
-from bot.config import Settings, is_set, load_settings
+from bot.config import MCP_FILE, Settings, is_set, load_settings
 from bot.ending import ending
 from bot.errors import ParleyError
 from bot.playground.stage import BotProcess, make_stage
@@ -36,9 +36,13 @@ MODEL = (
 
 KEPT = (
     "max_steps",
+    "context_window",
+    "compact_at",
+    "mcp_config",
     "system_prompt",
     "system_prompt_file",
     "reply_mode",
+    "policy_file",
     "approval_hours",
     "log_level",
 )
@@ -88,7 +92,7 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
         except OSError as exc:
             raise ParleyError(f"port {port} cannot be used, choose another --port: {exc}") from exc
         kept = folder or Path(stack.enter_context(TemporaryDirectory(prefix="parley-")))
-        values = stage.settings(running, kept)
+        values = {**stage.settings(running, kept), "MCP_CONFIG": str(MCP_FILE)}
         if settings is None:
             model = await stack.enter_async_context(serve_model(DemoModel()))
             values |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}

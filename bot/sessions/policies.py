@@ -22,6 +22,8 @@ _SELECT = """
 
 _ORDER = " ORDER BY at, change_id"
 
+_IN_SERVER = " WHERE scope = ? OR scope IN (SELECT session_id FROM homes WHERE server_id = ?)"
+
 
 class ChangeKind(StrEnum):
     """What was changed."""
@@ -79,8 +81,16 @@ class PolicyStore:
     async def of(self, *scopes: str) -> Sequence[PolicyChange]:
         """Return what was changed in these scopes, the oldest first."""
         marks = ", ".join("?" * len(scopes))
-        sql = f"{_SELECT} WHERE scope IN ({marks}){_ORDER}"  # noqa: S608 - only marks are put in
+        sql = f"{_SELECT} WHERE scope IN ({marks}){_ORDER}"
         return [_change(row) for row in await self._database.fetch(sql, scopes)]
+
+    async def in_server(self, server_id: int) -> Sequence[PolicyChange]:
+        """Return what was changed in a server and in its sessions, the oldest first."""
+        values = (server_scope(server_id), server_id)
+        return [
+            _change(row)
+            for row in await self._database.fetch(f"{_SELECT}{_IN_SERVER}{_ORDER}", values)
+        ]
 
     async def since(self, at: datetime) -> Sequence[PolicyChange]:
         """Return what was changed anywhere, the oldest first, from a time on."""

@@ -28,6 +28,7 @@ from bot import (
     tool,
 )
 from bot.agent.attachments import Attachments
+from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
 from bot.agent.interrupts import Interrupted, Interrupts
 from bot.agent.live import LiveSession, LiveSessions
@@ -317,14 +318,16 @@ async def test_a_call_that_was_closed_meanwhile_does_not_start(
     """What was ready when it was looked at has ended when it is to start."""
     ran = []
     act = tool(name="t")(lambda: ran.append(1))
+    provider = Provider(model="m", api_key="key", base_url="http://127.0.0.1:9/v1")
     parts = Parts(
-        model=Provider(model="m", api_key="key", base_url="http://127.0.0.1:9/v1"),
+        model=provider,
         manager=manager,
-        tools={"t": act},
+        own_tools={"t": act},
         system_prompt=str,
         approval_ttl=timedelta(hours=1),
         max_steps=5,
         slots=asyncio.Semaphore(),
+        capacity=Capacity(provider),
         attachments=Attachments(manager),
     )
     message, _ = await live.record(lambda s: [user_message(), answer(["a"])])

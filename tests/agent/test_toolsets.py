@@ -1,0 +1,167 @@
+"""Tools that come and go, that take a schema in place of a signature, and who may approve them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from bot import (
+    Approvers,
+    ExecutionContext,
+    RunStatus,
+    SessionManager,
+    Tool,
+    ToolOutcomeUnknownError,
+    ToolResultEvent,
+    ToolStatus,
+    tool,
+)
+from bot.agent.arguments import parsed
+from bot.sandbox.model import ScriptedModel
+from tests.agent.conftest import MakeAgent, events_of
+
+
+@dataclass
+class Shelf:
+    """A source of tools that a test fills and empties."""
+
+    names: list[str] = field(default_factory=list)
+    approval: bool = False
+    asked_with: list[set[str]] = field(default_factory=list)
+
+    def tools(self, taken: Collection[str]) -> Mapping[str, Tool]:
+        self.asked_with.append(set(taken))
+        free = [name for name in self.names if name not in taken]
+        return {name: self._made(name) for name in free}
+
+    def _made(self, name: str) -> Tool:
+        return Tool(lambda: f"{name} did it", name=name, approval=self.approval)
+
+
+@tool
+def own() -> str:
+    """Be there from the start."""
+    return "own did it"
+
+
+def offered(request: Mapping[str, Any]) -> list[str]:
+    return [each["function"]["name"] for each in request.get("tools", ())]
+
+
+async def outputs(manager: SessionManager) -> list[str]:
+    results = await events_of(manager, "s", ToolResultEvent)
+    return [each.output for each in results if isinstance(each, ToolResultEvent)]
+
+
+async def test_a_tool_that_comes_in_the_middle_of_a_turn_can_be_called_in_it(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    shelf = Shelf()
+
+    @tool
+    def fetch() -> str:
+        shelf.names.append("hammer")
+        return "here it is"
+
+    model.says(calls=[("fetch", {})]).then(calls=[("hammer", {})]).then("done")
+    await make_agent(tools=[fetch], toolsets=[shelf]).run("go", session_id="s")
+    assert [offered(each) for each in model.requests] == [
+        ["fetch"],
+        ["fetch", "hammer"],
+        ["fetch", "hammer"],
+    ]
+    assert await outputs(manager) == ["here it is", "hammer did it"]
+
+
+async def test_names_that_are_taken_are_told_to_each_source_in_turn(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    first, second = Shelf(["own", "hammer"]), Shelf(["hammer", "saw"])
+    model.says("hi")
+    await make_agent(tools=[own], toolsets=[first, second]).run("go", session_id="s")
+    assert offered(model.requests[0]) == ["own", "hammer", "saw"]
+    assert first.asked_with[0] == {"own"}
+    assert second.asked_with[0] == {"own", "hammer"}
+
+
+async def test_an_approved_call_of_a_tool_that_has_gone_is_told_to_the_model(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    shelf = Shelf(["hammer"], approval=True)
+    agent = make_agent(toolsets=[shelf])
+    model.says(calls=[("hammer", {})]).then("a pity")
+    paused = await agent.run("go", session_id="s")
+    shelf.names.clear()
+    done = await agent.approve("s", paused.pending[0].approval_id, by="bob")
+    assert done.output == "a pity"
+    assert await outputs(manager) == ["There is no tool 'hammer' any more."]
+
+
+class Numbers:
+    """Parameters that are no function's."""
+
+    schema: Mapping[str, Any] = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    context_names = ()
+
+    def effective(self, written: str | Mapping[str, Any]) -> dict[str, Any]:
+        return parsed(written) if isinstance(written, str) else dict(written)
+
+    def bound(self, arguments: Mapping[str, Any], context: ExecutionContext) -> dict[str, Any]:
+        return {"arguments": arguments, "user": context.user_id}
+
+
+async def test_a_tool_may_take_what_a_schema_says(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    async def doubled(arguments: Mapping[str, Any], user: str) -> str:
+        return f"{2 * arguments['n']} for {user}"
+
+    double = Tool(doubled, name="double", description="Double it.", accepts=Numbers())  # type: ignore[arg-type]
+    model.says(calls=[("double", {"n": 21})]).then("done")
+    await make_agent(tools=[double]).run("go", session_id="s", user_id="alice")
+    assert model.requests[0]["tools"][0]["function"] == {
+        "name": "double",
+        "description": "Double it.",
+        "parameters": Numbers.schema,
+    }
+    assert await outputs(manager) == ["42 for alice"]
+
+
+async def test_a_tool_may_say_that_its_outcome_is_unknown(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    @tool
+    def send() -> str:
+        raise ToolOutcomeUnknownError("The line went dead.")
+
+    model.says(calls=[("send", {})]).then("who knows")
+    result = await make_agent(tools=[send]).run("go", session_id="s")
+    assert result.status is RunStatus.COMPLETED
+    [event] = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(event, ToolResultEvent)
+    assert event.status is ToolStatus.UNKNOWN
+    assert event.output.startswith("The line went dead. This call was started, and what came")
+
+
+def test_who_may_approve_is_data_of_the_tool() -> None:
+    approvers = Approvers(moderator=True, roles=frozenset({"12"}), two_person=True)
+    decorate = tool(name="pay", approval=True, approvers=approvers)
+    assert decorate(lambda: None).approvers == approvers
+    assert own.approvers is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({}, "nobody could approve"),
+        ({"requester": True, "two_person": True}, "cannot be the requester"),
+        ({"roles": frozenset({""})}, "named by its id"),
+        ({"roles": "12"}, "frozenset of ids"),
+    ],
+)
+def test_approvers_that_make_no_sense_are_refused(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=told):
+        Approvers(**wrong)
