@@ -112,8 +112,7 @@ def make_agent(
         tools=tools,
         toolsets=toolsets,
         may_decide=may_decide,
-        policy=policy
-        or FixedPolicy(Rules(partial(read_policy(settings, tools).of, server_id=None))),
+        policy=policy or _policy_without_servers(settings, tools),
         approval_ttl=timedelta(hours=settings.approval_hours),
         max_steps=settings.max_steps,
         max_model_calls=settings.model_calls_at_once,
