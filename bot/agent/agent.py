@@ -305,6 +305,10 @@ class Agent:
         """Return what policy says of tools in a session now."""
         return await self._parts.policy.refreshed(session_id)
 
+    async def may_decide(self, session_id: str, request: ApprovalRequestedEvent, by: Actor) -> bool:
+        """Return whether somebody may decide a request, as policy is now."""
+        return self._runner.refusal(await self.rules(session_id), request, by) is None
+
     def watch(self, on_recorded: Callable[[str], None]) -> None:
         """Have a function called with a session's id whenever something was recorded in it."""
         self._runner.on_recorded = on_recorded

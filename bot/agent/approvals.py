@@ -38,7 +38,7 @@ class Actor:
 
 
 MayDecide = Callable[[ApprovalRequestedEvent, Actor], bool]
-Refuses = Callable[[ApprovalRequestedEvent, Actor], str]
+Refuses = Callable[[ApprovalRequestedEvent, Actor], ApprovalRefusedError | None]
 """Says why somebody may not decide a request; nothing if they may."""
 
 
@@ -74,7 +74,7 @@ def decide(
         verdict.decision is Decision.CANCELLED and verdict.actor.user_id == request.requested_by
     )
     if not withdrawn and (why := refuses(request, verdict.actor)):
-        raise ApprovalRefusedError(why)
+        raise why
     if request.expires_at <= now:
         return expired(request)
     return _decided(request, verdict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.agent.ceiling import within
 from bot.agent.rule import NOTHING, UNSAID, Grant, Mode, OperatorRule, Rule
+from bot.errors import ApprovalRefusedError
 from bot.events import ApprovalRequestedEvent
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Rules:
 
     def refusal(
         self, tool: Tool | None, request: ApprovalRequestedEvent, actor: Actor, *, otherwise: bool
-    ) -> str:
+    ) -> ApprovalRefusedError | None:
         """Return why somebody may not decide a request; nothing if they may.
 
         Args:
@@ -74,13 +75,14 @@ class Rules:
         """
         approvers = self.of(tool).approvers if tool else None
         if approvers and approvers.two_person and actor.user_id == request.requested_by:
-            return "You may not decide this request: it takes somebody else than who asked."
+            text = "You may not decide this request: it takes somebody else than who asked."
+            return ApprovalRefusedError(text, by_rule=True)
         if approvers is None or not approvers.names_people:
-            return "" if otherwise else "You may not decide this request."
+            return None if otherwise else ApprovalRefusedError("You may not decide this request.")
         if approvers.include(request.requested_by, actor):
-            return ""
-        words = ", ".join(approvers.words)
-        return f"You may not decide this request. Who may: {words}."
+            return None
+        text = f"You may not decide this request. Who may: {', '.join(approvers.words)}."
+        return ApprovalRefusedError(text, by_rule=True)
 
 
 class Policy(Protocol):

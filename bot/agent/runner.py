@@ -18,11 +18,13 @@ from bot.agent.failures import failure_of
 from bot.agent.live import LiveSession, LiveSessions, MayContinue, OnRecorded
 from bot.agent.loop import Loop, stopped
 from bot.agent.parts import Parts
+from bot.agent.policy import Rules
 from bot.agent.run import Outcome
 from bot.agent.working import AT_WORK_FOR
 from bot.errors import (
     AccessDeniedError,
     ApprovalNotFoundError,
+    ApprovalRefusedError,
     DuplicateMessageError,
     StorageError,
     ToolError,
@@ -304,9 +306,7 @@ class Runner:
         await self._parts.definitions()
         rules = await self._parts.policy.refreshed(live.session_id)
 
-        def refuses(request: ApprovalRequestedEvent, actor: Actor) -> str:
-            tool = self._parts.tools.get(request.tool)
-            return rules.refusal(tool, request, actor, otherwise=self._may_decide(request, actor))
+        refuses = partial(self.refusal, rules)
 
         def record(session: Session) -> Sequence[ApprovalDecidedEvent]:
             state = find_request(session.events, verdict.approval_id)
@@ -326,6 +326,13 @@ class Runner:
         if isinstance(decided, ApprovalDecidedEvent) and decided.decision is not verdict.decision:
             raise decided_error(decided)
         return decided
+
+    def refusal(
+        self, rules: Rules, request: ApprovalRequestedEvent, actor: Actor
+    ) -> ApprovalRefusedError | None:
+        """Return why somebody may not decide a request; nothing if they may."""
+        tool = self._parts.tools.get(request.tool)
+        return rules.refusal(tool, request, actor, otherwise=self._may_decide(request, actor))
 
     def _edited(self, state: CallState, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         tool = self._parts.tools.get(state.call.tool)

@@ -13,7 +13,9 @@ import discord
 from bot.agent import Agent
 from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.cards import BUTTONS
+from bot.frontend.buttons import BUTTONS
+from bot.frontend.card_buttons import CARD_BUTTONS
+from bot.frontend.card_forms import sent_off
 from bot.frontend.commands import add_commands
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
@@ -65,6 +67,7 @@ class ParleyClient(discord.AutoShardedClient):
 
         self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
         self.control, self.people = self._parts.control, self._parts.people
+        self.decisions = self._parts.decisions
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -77,8 +80,8 @@ class ParleyClient(discord.AutoShardedClient):
         await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
-        add_commands(self.tree, self.control, self.people)
-        self.add_dynamic_items(*BUTTONS)
+        add_commands(self.tree, self.control, self.decisions, self.people)
+        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:
@@ -121,6 +124,11 @@ class ParleyClient(discord.AutoShardedClient):
         if self._closing is None:
             hearing = self._parts.arrivals.arrived(message)
             await self._parts.work.task(hearing, name=f"message {message.id}")
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Take a form that was sent off; clicks and commands have found their way already."""
+        if interaction.type is discord.InteractionType.modal_submit:
+            await sent_off(interaction)
 
     async def close(self) -> None:
         """Take nothing new, let running turns finish for a while, and leave the rest open."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from typing import Any
 
 import discord
 
@@ -26,11 +28,20 @@ async def acknowledged(interaction: discord.Interaction) -> bool:
     return True
 
 
-async def answer(interaction: discord.Interaction, text: str) -> None:
+async def answer(
+    interaction: discord.Interaction,
+    text: str,
+    *,
+    view: discord.ui.View | None = None,
+    files: Sequence[discord.File] = (),
+) -> None:
     """Say something that only who clicked or commanded sees."""
+    options: dict[str, Any] = {"view": view} if view is not None else {}
     try:
         await asked(
-            lambda: interaction.followup.send(text, ephemeral=True, allowed_mentions=NOBODY)
+            lambda: interaction.followup.send(
+                text, ephemeral=True, allowed_mentions=NOBODY, files=files, **options
+            )
         )
     except DiscordError as exc:
         logger.warning("an interaction could not be answered: %s", exc)
@@ -52,3 +63,11 @@ def place_here(interaction: discord.Interaction) -> Place | None:
     if isinstance(interaction.channel, discord.Thread):
         return Place(PlaceKind.THREAD, interaction.channel_id)
     return Place(PlaceKind.CHANNEL, interaction.channel_id)
+
+
+async def session_here(interaction: discord.Interaction) -> str | None:
+    """Acknowledge a command and return the session it is about."""
+    place = place_here(interaction)
+    if place is None or not await acknowledged(interaction):
+        return None
+    return place.session_id

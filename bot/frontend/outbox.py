@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from bot.frontend.refusals import (
     asked,
     lacking,
 )
-from bot.frontend.shown import Key, Shown, marks
+from bot.frontend.shown import Button, Key, Shown, marks
 from bot.frontend.uploads import Blobs, Ready, Uploads, no_blobs
 
 NOBODY = discord.AllowedMentions.none()
@@ -227,10 +228,15 @@ def _options(shown: Shown, reference: discord.MessageReference | None) -> dict[s
 
 
 def _buttons(shown: Shown) -> discord.ui.View | None:
-    if not shown.buttons:
+    return view_of(shown.buttons)
+
+
+def view_of(buttons: Sequence[Button]) -> discord.ui.View | None:
+    """Return buttons as discord.py sends them, `None` if there are none."""
+    if not buttons:
         return None
     view = discord.ui.View(timeout=None)
-    for button in shown.buttons:
+    for button in buttons:
         view.add_item(
             discord.ui.Button(
                 label=button.label,

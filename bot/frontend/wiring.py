@@ -12,6 +12,7 @@ from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
+from bot.frontend.decisions import Decisions
 from bot.frontend.deliverer import Deliverer
 from bot.frontend.expiry import Expiry
 from bot.frontend.ids import place_of
@@ -48,6 +49,7 @@ class Parts:
     catch_up: CatchUp
     seen: Seen
     control: Control
+    decisions: Decisions
     people: People
     recovery: Recovery
     expiry: Expiry
@@ -86,7 +88,7 @@ def wire(
         previews=previews,
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
-        unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
+        unseen=lambda *request: work.start(decisions.withhold(*request), name="withholding"),
         look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
     )
@@ -105,9 +107,9 @@ def wire(
         runs=runs,
         reconciler=reconciler,
         rate=rate,
-        options=options,
         tasks=work,
     )
+    decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler, tasks=work)
     recovery = Recovery(
         agent=agent,
         store=store,
@@ -146,6 +148,7 @@ def wire(
         catch_up=catch_up,
         seen=seen,
         control=control,
+        decisions=decisions,
         people=people,
         recovery=recovery,
         expiry=expiry,
