@@ -163,9 +163,11 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
 
         stores = Stores.beside(store)
+        policy = ServerPolicy(homes=stores.homes, changes=stores.policies, off=OF_DISCORD)
 
         def agent_for(client: Any) -> Agent:
             tools = chosen_tools(settings, {**TOOLS, **discord_tools(client)})
+            policy.file = read_policy(settings, tools)
             return make_agent(
                 settings,
                 provider=provider,
@@ -173,18 +175,14 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
                 tools=tools,
                 toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
-                policy=ServerPolicy(
-                    homes=stores.homes,
-                    changes=stores.policies,
-                    file=read_policy(settings, tools),
-                    off=OF_DISCORD,
-                ),
+                policy=policy,
             )
 
         client = ParleyClient(
             make_agent=agent_for,
             stores=stores,
             options=options,
+            policy=policy,
         )
         yield await stack.enter_async_context(client)
 

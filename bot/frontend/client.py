@@ -21,6 +21,9 @@ from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
+from bot.frontend.policies import Policies
+from bot.frontend.policy import ServerPolicy
+from bot.frontend.policy_commands import PolicyCommands
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
 from bot.frontend.wiring import wire
@@ -37,6 +40,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Makes the agent; it is given this client, for tools that need Discord.
         stores: What it keeps, and where.
         options: Everything that can be configured.
+        policy: The agent's, as /policy shows and changes it.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Callable[[discord.Client], Agent],
         stores: Stores,
         options: FrontendOptions,
+        policy: ServerPolicy | None = None,
     ) -> None:
         self.pacing = Pacing()
         trace = aiohttp.TraceConfig()
@@ -61,6 +66,8 @@ class ParleyClient(discord.AutoShardedClient):
         self.agent = make_agent(self)
         self.tree = Tree(self)
         self._marks = stores.marks
+        rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
+        self._policies = Policies(agent=self.agent, policy=rules, changes=stores.policies)
         self._lifetime = ExitStack()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
@@ -81,6 +88,7 @@ class ParleyClient(discord.AutoShardedClient):
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.decisions, self.people)
+        self.tree.add_command(PolicyCommands(self._policies, self.people))
         self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS)
         await self.tree.sync_if_changed(self._marks)
 

@@ -8,7 +8,7 @@ from functools import partial
 from bot.agent.policy import Rules
 from bot.agent.policy_file import PolicyFile
 from bot.agent.rule import UNSAID, Mode, OperatorRule, Rule
-from bot.agent.standing import standing
+from bot.agent.standing import Standing, standing
 from bot.sessions.homes import HomeStore
 from bot.sessions.policies import PolicyStore, server_scope
 
@@ -31,12 +31,12 @@ class ServerPolicy:
         *,
         homes: HomeStore,
         changes: PolicyStore,
-        file: PolicyFile,
+        file: PolicyFile = PolicyFile(),  # noqa: B008 - frozen
         off: Collection[str] = (),
     ) -> None:
         self._homes = homes
         self._changes = changes
-        self._file = file
+        self.file = file
         self._off = frozenset(off)
 
     async def refreshed(self, session_id: str) -> Rules:
@@ -44,7 +44,13 @@ class ServerPolicy:
         home = await self._homes.of(session_id)
         server_id = home.server_id if home else None
         scopes = [server_scope(server_id)] if server_id is not None else []
-        held = standing(await self._changes.of(session_id, *scopes))
+        return self._rules(server_id, standing(await self._changes.of(session_id, *scopes)))
+
+    async def in_server(self, server_id: int) -> Rules:
+        """Return the rules of a server, with the standing yeses of all its places."""
+        return self._rules(server_id, standing(await self._changes.in_server(server_id)))
+
+    def _rules(self, server_id: int | None, held: Standing) -> Rules:
         return Rules(
             operator=partial(self._operator, server_id),
             managers=held.rules,
@@ -52,4 +58,4 @@ class ServerPolicy:
         )
 
     def _operator(self, server_id: int | None, tool: str) -> OperatorRule:
-        return self._file.of(tool, server_id, OFF if tool in self._off else UNSAID)
+        return self.file.of(tool, server_id, OFF if tool in self._off else UNSAID)

@@ -37,7 +37,11 @@ RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 
 class Reconciler:
-    """Reconciles sessions, each by one worker at a time, whenever something wakes it."""
+    """Reconciles sessions, each by one worker at a time, whenever something wakes it.
+
+    Attributes:
+        now: Tells the time, by which reminders are due.
+    """
 
     def __init__(
         self,
@@ -61,6 +65,7 @@ class Reconciler:
         self._unseen = unseen
         self._look = look
         self._tasks = tasks
+        self.now: Callable[[], datetime] = utc_now
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
         self._workers: dict[str, asyncio.Task[None]] = {}
@@ -116,7 +121,7 @@ class Reconciler:
         """Make one pass; return whether everything is shown as it should be."""
         start = await self._deliveries.delivered_to(session_id)
         seen = view(await self._log(session_id, start), self._look)
-        seen, wake_at = with_reminders(seen, utc_now())
+        seen, wake_at = with_reminders(seen, self.now())
         self._expiry(session_id, wake_at)
         still = seen.closed.keys() | seen.waiting.keys()
         await self._previews.settle(session_id, closed=still, recorded=_recorded(seen))

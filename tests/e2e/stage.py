@@ -115,6 +115,7 @@ def parley(
         make_agent=make_agent,
         stores=stores,
         options=options,
+        policy=rules,
     )
 
 
