@@ -14,7 +14,6 @@ from bot.agent.visible import visible_json
 from bot.events import ApprovalRequestedEvent
 from bot.frontend.buttons import HasControl
 from bot.frontend.control import NOT_HERE
-from bot.frontend.decisions import APPROVED, DENIED, WITHDRAWN
 from bot.frontend.interactions import acknowledged, answer, place_here, tell_failure
 from bot.frontend.text import plain
 
@@ -70,8 +69,7 @@ async def sent_off(interaction: discord.Interaction) -> None:
     except Exception as exc:  # noqa: BLE001 - whatever it is, it is logged and told
         await tell_failure(interaction, exc)
     else:
-        if said not in (APPROVED, DENIED, WITHDRAWN):  # what was done, the card shows
-            await answer(interaction, said)
+        await answer(interaction, said)
 
 
 async def _done(

@@ -83,7 +83,8 @@ async def test_an_edit_that_changes_nothing_is_an_approval(stage: Stage) -> None
     stage.model.says(calls=[DELETE]).then("Done.")
     async with stage.running():
         card = await asks(stage)
-        await stage.mod.submits(await opened(stage.mod, card, "Edit…"))
+        answer = await stage.mod.submits(await opened(stage.mod, card, "Edit…"))
+        assert answer.text == "Approved."
         await stage.says(stage.desk, "Done.")
         await card.until(lambda message: "It ran" in message.content)
     assert "with other arguments" not in card.content
@@ -175,8 +176,7 @@ async def test_the_asker_can_have_a_later_message_answered_instead(stage: Stage)
 
 
 async def test_a_request_that_is_about_to_expire_is_reminded_of_once(stage: Stage) -> None:
-    """The request is an hour old when the bot comes back: half of its last hour is over."""
-    stage.approval_ttl = timedelta(minutes=10)
+    stage.approval_ttl = timedelta(minutes=30)
     stage.model.says(calls=[DELETE])
     async with stage.running() as client:
         await asks(stage)
