@@ -62,6 +62,7 @@ def card(
         buttons=_buttons(request.approval_id) if undecided else (),
         asked=asked,
         brief=head,
+        for_approvers=True,
         final=turn_closed or (decision is not None and result is not None),
     )
 

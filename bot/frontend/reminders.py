@@ -35,4 +35,4 @@ def reminder(request: ApprovalRequestedEvent) -> Reminder | None:
     expires = int(request.expires_at.timestamp())
     text = f"{code(request.tool)} still waits for a decision. It expires <t:{expires}:R>."
     key = Key(request.turn_id, request.approval_id, Purpose.NOTICE, 1)
-    return Reminder(at, request.expires_at, Shown(key=key, content=text))
+    return Reminder(at, request.expires_at, Shown(key=key, content=text, for_approvers=True))

@@ -70,6 +70,7 @@ class Shown:
         content: Its text, at most 2,000 code points, never blank.
         reply_to: The source id of the message it answers.
         asked: The source id of the message that began its turn: it was written after that.
+        for_approvers: Whether it belongs in the channel for requests, if there is one.
         brief: Of a card what it says without the arguments.
         final: Whether nothing in the log can change it any more.
     """
@@ -81,6 +82,7 @@ class Shown:
     reply_to: str | None = None
     asked: str | None = None
     brief: str = ""
+    for_approvers: bool = False
     final: bool = True
 
     @property

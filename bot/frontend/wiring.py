@@ -14,6 +14,7 @@ from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
 from bot.frontend.decisions import Decisions
 from bot.frontend.deliverer import Deliverer
+from bot.frontend.elsewhere import Elsewhere
 from bot.frontend.expiry import Expiry
 from bot.frontend.ids import place_of
 from bot.frontend.inbox import Inbox
@@ -79,7 +80,11 @@ def wire(
     )
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
-    deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
+    deliverer = Deliverer(
+        outbox=outbox,
+        deliveries=deliveries,
+        elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
+    )
     previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
     reconciler = Reconciler(
         store=store,
