@@ -14,6 +14,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -133,6 +135,30 @@ def _backup(given: argparse.Namespace) -> int:
     return 0
 
 
+def _audit(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    database = load_settings(given.env_file, discord=False, model=False).database
+    if not Path(database).is_file():
+        raise ConfigError(f"there is no database {database}")
+    asyncio.run(_print_audit(database, given))
+    return 0
+
+
+async def _print_audit(database: Path, given: argparse.Namespace) -> None:
+    from bot.agent.audit import whole_audit
+    from bot.sessions import SQLiteSessionManager
+
+    store = SQLiteSessionManager(database)
+    try:
+        entries = whole_audit(store, since=given.since, session_id=given.session)
+        async with aclosing(entries) as found:
+            async for entry in found:
+                print(entry.to_json() if given.json else entry)
+    finally:
+        await store.close()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bot",
@@ -173,7 +199,21 @@ def _parser() -> argparse.ArgumentParser:
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    audit = add("audit", _audit, "tell which tool calls were asked for, decided and run")
+    audit.add_argument("--json", action="store_true", help="one JSON object a line")
+    audit.add_argument(
+        "--since", type=_time, metavar="TIME", help="only from then on, such as 2026-01-31"
+    )
+    audit.add_argument("--session", metavar="SESSION_ID", help="only this conversation")
     return parser
+
+
+def _time(text: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text} is not a date or time") from exc
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _session_id(text: str) -> str:

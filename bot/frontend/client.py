@@ -17,6 +17,8 @@ from bot.frontend.buttons import BUTTONS
 from bot.frontend.card_buttons import CARD_BUTTONS
 from bot.frontend.card_forms import sent_off
 from bot.frontend.commands import add_commands
+from bot.frontend.list_commands import add_lists
+from bot.frontend.lists import Lists
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.pacing import Pacing
@@ -67,6 +69,7 @@ class ParleyClient(discord.AutoShardedClient):
         self.tree = Tree(self)
         self._marks = stores.marks
         rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
+        self._lists = Lists(agent=self.agent, stores=stores)
         self._policies = Policies(agent=self.agent, policy=rules, changes=stores.policies)
         self._lifetime = ExitStack()
         self._recovered = False
@@ -88,6 +91,7 @@ class ParleyClient(discord.AutoShardedClient):
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.decisions, self.people)
+        add_lists(self.tree, self._lists, self.people)
         self.tree.add_command(PolicyCommands(self._policies, self.people))
         self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS)
         await self.tree.sync_if_changed(self._marks)

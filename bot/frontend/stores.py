@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bot.sessions import SessionStore, SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
+from bot.sessions.ids import SessionIds
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 from bot.sessions.policies import PolicyStore
@@ -23,6 +24,7 @@ class Stores:
         marks: What was told once.
         homes: In which server and channel each session is.
         policies: What was decided about tools.
+        ids: Finds sessions by where they are.
     """
 
     sessions: SessionStore
@@ -31,6 +33,7 @@ class Stores:
     marks: MarkStore
     homes: HomeStore
     policies: PolicyStore
+    ids: SessionIds
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:
@@ -43,4 +46,5 @@ class Stores:
             marks=MarkStore(database),
             homes=HomeStore(database),
             policies=PolicyStore(database),
+            ids=SessionIds(database),
         )
