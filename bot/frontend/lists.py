@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -70,9 +71,7 @@ class Lists:
         ):
             found = [entry async for entry in entries]
         found += [each for each in more if since is None or each.at >= since]
-        found.sort(key=lambda entry: entry.at)
-        latest = deque(found, MOST)
-        return Audited([_line(each) for each in latest], [each.to_json() for each in found])
+        return await asyncio.to_thread(_in_order, found)
 
     async def _told(self, approval_ids: Sequence[str]) -> str:
         found = [await self._stores.sessions.find_approval(each) for each in approval_ids[:MOST]]
@@ -101,6 +100,12 @@ class Lists:
                 server = home.server_id if home else "@me"
                 return f": {_LINK}/{server}/{each.channel_id}/{each.message_id}"
         return ""
+
+
+def _in_order(found: list[AuditEntry]) -> Audited:
+    found.sort(key=lambda entry: entry.at)
+    latest = [_line(each) for each in deque(found, MOST)]
+    return Audited(latest, [each.to_json() for each in found])
 
 
 def _line(entry: AuditEntry) -> str:
