@@ -50,6 +50,7 @@ def card(
         [
             _headline(request, decision, turn_closed=turn_closed),
             *([f"> {one_line(request.sentence, SENTENCE)}"] if _says(request, edited) else []),
+            *([f"Decided <t:{int(decision.at.timestamp())}:R>."] if decision else []),
             *_ending(decision, result, turn_closed=turn_closed),
         ]
     )
@@ -80,8 +81,7 @@ def _headline(
     if decision is not None:
         reason = f": {plain(decision.reason)}" if decision.reason else "."
         edited = " with other arguments" if decision.arguments is not None else ""
-        when = f"decided <t:{int(decision.at.timestamp())}:f>"
-        return f"**{_decided(decision)}** {tool}{edited}, asked for by {asker}, {when}{reason}"
+        return f"**{_decided(decision)}** {tool}{edited}, asked for by {asker}{reason}"
     if turn_closed:
         return f"**Not decided:** {tool}, asked for by {asker}."
     expires = int(request.expires_at.timestamp())
