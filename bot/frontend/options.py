@@ -39,6 +39,7 @@ class FrontendOptions:
         owner_ids: Its owners beside those that Discord names for the application.
         approver_role_ids: Roles that may decide, beside people with Manage Server.
         approver_user_ids: Users who may decide, in DMs too.
+        approvals_channel: Where cards are shown; `None`: where the conversation is.
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
@@ -63,6 +64,7 @@ class FrontendOptions:
     owner_ids: frozenset[int] = frozenset()
     approver_role_ids: frozenset[int] = frozenset()
     approver_user_ids: frozenset[int] = frozenset()
+    approvals_channel: int | None = None
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
