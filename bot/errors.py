@@ -23,6 +23,7 @@ ParleyError
 │   │   └── RequestRefusedError  this request, as it stands: what is in it
 │   ├── ContentRefusedError      the service refused what was said
 │   └── ContextTooLongError      the conversation is longer than the model reads
+├── BudgetUsedUpError            whoever asked: wait until it renews
 ├── ToolError                    the model: told as the tool's result
 │   └── ToolOutcomeUnknownError  nobody can say whether the tool did it
 └── TurnFailedError              a turn that ended as failed or was given up
@@ -123,7 +124,14 @@ class ApprovalDecidedError(ApprovalError):
 
 
 class ApprovalRefusedError(ApprovalError):
-    """This person may not decide this request; the message is the reason to tell them."""
+    """This person may not decide this request; the message is the reason to tell them.
+
+    `by_rule` says whether it is a rule for this tool that tells who may.
+    """
+
+    def __init__(self, reason: str, *, by_rule: bool = False) -> None:
+        super().__init__(reason)
+        self.by_rule = by_rule
 
 
 class NoRoomError(ParleyError):
@@ -177,6 +185,12 @@ class ContextTooLongError(ModelError):
     """The conversation is longer than the model reads."""
 
     code = "context_too_long"
+
+
+class BudgetUsedUpError(ParleyError):
+    """No model may be called for now; the message is the sentence to tell people."""
+
+    code = "budget_used_up"
 
 
 class ToolError(ParleyError):

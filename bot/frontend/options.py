@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.agent.budgets import Budgets
 from bot.events import utc_now
-from bot.sessions.limits import Limits
+from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
 
@@ -40,9 +41,11 @@ class FrontendOptions:
         owner_ids: Its owners beside those that Discord names for the application.
         approver_role_ids: Roles that may decide, beside people with Manage Server.
         approver_user_ids: Users who may decide, in DMs too.
+        approvals_channel: Where cards are shown; `None`: where the conversation is.
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
+        budgets: How many tokens people and servers have.
         answer_buttons: Whether answers have buttons to try again and to go on.
         show_reasoning: Whether a model's reasoning is shown, folded.
         sees_images: Whether the model reads images.
@@ -52,7 +55,7 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
-        limits: For how long conversations are kept.
+        lifetime: For how long conversations are kept.
         api_base: Where Discord's REST API is.
         clock: Tells what time it is, for what is to be said later.
     """
@@ -64,9 +67,11 @@ class FrontendOptions:
     owner_ids: frozenset[int] = frozenset()
     approver_role_ids: frozenset[int] = frozenset()
     approver_user_ids: frozenset[int] = frozenset()
+    approvals_channel: int | None = None
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
+    budgets: Budgets = field(default_factory=Budgets)
     answer_buttons: bool = True
     show_reasoning: bool = False
     sees_images: bool = True
@@ -76,6 +81,6 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
-    limits: Limits = Limits()  # noqa: RUF009 - frozen
+    lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API
     clock: Callable[[], datetime] = utc_now

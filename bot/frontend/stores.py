@@ -10,11 +10,14 @@ from bot.sessions import SessionStore, SQLiteSessionManager
 from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
+from bot.sessions.ids import SessionIds
 from bot.sessions.marks import MarkStore
 from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
+from bot.sessions.policies import PolicyStore
 from bot.sessions.schedules import ScheduleStore
 from bot.sessions.sql_memories import memories_in
+from bot.sessions.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,9 @@ class Stores:
         memories: What is remembered of people across sessions.
         consents: Who lets that be, and where.
         schedules: What is to be said later.
+        usage: What calls of the model used.
+        policies: What was decided about tools.
+        ids: Finds sessions by where they are.
     """
 
     sessions: SessionStore
@@ -40,11 +46,15 @@ class Stores:
     memories: MemoryManager
     consents: ConsentStore
     schedules: ScheduleStore
+    usage: UsageStore
+    policies: PolicyStore
+    ids: SessionIds
 
     @property
     def forgetters(self) -> Sequence[Forgetter]:
         """The stores that keep something under people's ids, besides what they wrote."""
-        return (self.sessions, self.marks, self.memories, self.consents, self.schedules)
+        stores = (self.sessions, self.marks, self.usage)
+        return (*stores, self.memories, self.consents, self.schedules)
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:
@@ -59,4 +69,7 @@ class Stores:
             memories=memories_in(database),
             consents=ConsentStore(database),
             schedules=ScheduleStore(database),
+            usage=UsageStore(database),
+            policies=PolicyStore(database),
+            ids=SessionIds(database),
         )

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 import discord
 
-from bot.frontend.cards import HasControl, Pressed
+from bot.frontend.buttons import HasControl, Pressed
 from bot.frontend.ids import Place, user_id_of
 from bot.frontend.outbox import NOBODY
 from bot.frontend.refusals import DiscordError, asked

@@ -7,7 +7,7 @@ one is in another server, where the bot is too, and knows the ids. The moderator
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -36,7 +36,7 @@ HIDDEN = None  # cannot even be tried: Discord does not show it
 
 SHOWN = ("Approved", "Withdrawn", "undid the reset", "Other.")
 
-Row = tuple[str | None, str | None, str | None, str | None, str | None, str | None]
+Row = Sequence[str | None]
 
 COMMANDS: Mapping[str, Row] = {
     "/approve": (NOT_HERE, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, "Approved."),
