@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.events import (
+    ApprovalDecidedEvent,
+    ApprovalRequestedEvent,
     AssistantMessageEvent,
     Receipt,
     RecordedEvent,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from bot.storage import Connection
 
 FORGOTTEN = "This was forgotten."
+_NOTHING = {"text": FORGOTTEN}
 
 _SESSIONS = "SELECT session_id FROM authors WHERE user_id = ?"
 
@@ -55,6 +58,9 @@ def without(turn: Sequence[RecordedEvent], memory_ids: Collection[str]) -> Itera
     """Give those of a turn's events that memories have to be taken out of, without them."""
     results = [e for e in turn if isinstance(e, ToolResultEvent) and _made(e) in memory_ids]
     calls = {result.call_id for result in results}
+    asked = {
+        e.approval_id for e in turn if isinstance(e, ApprovalRequestedEvent) and e.call_id in calls
+    }
     for event in turn:
         match event:
             case UserMessageEvent() if any(e.memory_id in memory_ids for e in event.recalled):
@@ -65,6 +71,10 @@ def without(turn: Sequence[RecordedEvent], memory_ids: Collection[str]) -> Itera
             case AssistantMessageEvent() if any(c.call_id in calls for c in event.tool_calls):
                 told = tuple(_blank(c) if c.call_id in calls else c for c in event.tool_calls)
                 yield replace(event, tool_calls=told, reasoning="", extra={})
+            case ApprovalRequestedEvent() if event.call_id in calls:
+                yield replace(event, arguments=_NOTHING)
+            case ApprovalDecidedEvent(arguments=edited) if event.approval_id in asked and edited:
+                yield replace(event, arguments=_NOTHING)
             case _:
                 pass
 
@@ -76,4 +86,4 @@ def _made(event: ToolResultEvent) -> str:
 def _blank(call: ToolCall) -> ToolCall:
     """Return a call without what it was asked with; of what came beside it only its id stays."""
     extra = {"id": call.extra["id"]} if "id" in call.extra else {}
-    return replace(call, arguments=json.dumps({"text": FORGOTTEN}), extra=extra)
+    return replace(call, arguments=json.dumps(_NOTHING), extra=extra)

@@ -223,7 +223,7 @@ async def test_the_agent_schedules_once_freely_with_a_way_back(time: Time) -> No
     assert time.said == []
 
 
-async def test_what_comes_again_waits_for_a_yes(time: Time) -> None:
+async def test_what_comes_again_waits_for_whose_it_is(time: Time) -> None:
     stage = time.stage
     weekly = {"text": "post the agenda", "at": "09:00", "weekdays": ["Monday"], "ask": True}
     stage.model.says(calls=[("schedule", weekly)]).then("Every Monday, then.").then("Agenda.")
@@ -231,8 +231,8 @@ async def test_what_comes_again_waits_for_a_yes(time: Time) -> None:
         await stage.alice.says("every monday at 9 post the agenda", in_=stage.desk)
         card = await stage.says(stage.desk, "May I run")
         refused = await stage.bob.clicks(card, "Approve")
-        assert refused.text.startswith("You may not decide")
-        await stage.mod.clicks(card, "Approve")
+        assert "may not" in refused.text
+        await stage.alice.clicks(card, "Approve")
         await stage.says(stage.desk, "Every Monday, then.")
         time.wall.now = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
         time.passes()

@@ -10,14 +10,18 @@ import pytest
 
 from bot.errors import NoRoomError
 from bot.events import (
+    ApprovalDecidedEvent,
+    ApprovalRequestedEvent,
     AssistantMessageEvent,
     Author,
+    Decision,
     Recalled,
     Receipt,
     ToolCall,
     ToolResultEvent,
     ToolStatus,
     UserMessageEvent,
+    utc_now,
 )
 from bot.sessions import Session, SQLiteSessionManager
 from bot.sessions.consents import ConsentStore
@@ -171,10 +175,29 @@ async def kept_and_recalled(sessions: SQLSessionManager) -> str:
     )
     other = ToolCall(call_id="c2", tool="roll_dice", arguments="{}")
     turn = first.append(UserMessageEvent(text="a dog!", author=Author(user_id=ALICE)))[0].turn_id
+    request = ApprovalRequestedEvent(
+        approval_id="a1",
+        call_id="c1",
+        tool="remember",
+        arguments={"text": "Zorroastra?"},
+        arguments_hash="h",
+        requested_by=ALICE,
+        expires_at=utc_now(),
+    )
+    decision = ApprovalDecidedEvent(
+        approval_id="a1",
+        decision=Decision.APPROVED,
+        by=BOB,
+        arguments={"text": "Zorroastra!"},
+    )
     first.append(
         AssistantMessageEvent(
             turn_id=turn, text="", tool_calls=(call, other), reasoning="Zorroastra"
         ),
+        request,
+        replace(request, approval_id="a2", call_id="c2", arguments={}),
+        decision,
+        replace(decision, approval_id="a2", arguments=None),
         ToolResultEvent(
             call_id="c1",
             status=ToolStatus.OK,
