@@ -20,6 +20,7 @@ from bot.agent.endings import ending, resetting, undone
 from bot.agent.inputs import UserInput, user_events
 from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
+from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
 from bot.agent.parts import Parts
 from bot.agent.run import AgentRun, Outcome
@@ -62,6 +63,7 @@ class Agent:
         context_window: Tokens that the model reads; 0: found out, where that can be.
         compact_at: The share of them from which on what is older is summarised.
         sees_images: Whether the model reads images; one that does not is only told their names.
+        meter: Asked before each call of the model, and told what it used.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Agent:
         context_window: int = 0,
         compact_at: float = 0.75,
         sees_images: bool = True,
+        meter: Meter | None = None,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -96,6 +99,7 @@ class Agent:
             slots=asyncio.Semaphore(max_model_calls),
             capacity=Capacity(provider, window=context_window, share=compact_at),
             attachments=Attachments(manager, sees_images=sees_images),
+            meter=meter or FreeMeter(),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
@@ -322,10 +326,11 @@ class Agent:
 
         Raises:
             AccessDeniedError: if `by` may not continue the session.
+            BudgetUsedUpError: if the model may not be called for `by`.
             ModelError: if the model gives no summary; the session is as it was.
         """
         live = await self._opened(session_id, by)
-        done = await compact_by_hand(self._parts, live) if live else None
+        done = await compact_by_hand(self._parts, live, by) if live else None
         return done.messages if done else 0
 
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:

@@ -11,6 +11,7 @@ from typing import Any
 from bot.agent.attachments import Attachments
 from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
+from bot.agent.meter import Meter
 from bot.agent.model import Model
 from bot.agent.tools import Tool, ToolSource
 from bot.events import UserMessageEvent
@@ -31,6 +32,7 @@ class Parts:
     slots: asyncio.Semaphore
     capacity: Capacity
     attachments: Attachments
+    meter: Meter
 
     @property
     def tools(self) -> Mapping[str, Tool]:

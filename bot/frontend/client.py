@@ -24,6 +24,7 @@ from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
+from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
 
 logger = logging.getLogger(__name__)
@@ -83,6 +84,7 @@ class ParleyClient(discord.AutoShardedClient):
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
+        add_usage(self.tree, self._parts.desk, self.people)
         add_own_commands(
             self.tree,
             forgetting=self.forgetting,

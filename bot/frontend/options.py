@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
-from bot.sessions.limits import Limits
+from bot.agent.budgets import Budgets
+from bot.sessions.retention import RetentionLimits
 
 DISCORD_API = "https://discord.com/api/v10"
 
@@ -41,6 +42,7 @@ class FrontendOptions:
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
+        budgets: How many tokens people and servers have.
         answer_buttons: Whether answers have buttons to try again and to go on.
         show_reasoning: Whether a model's reasoning is shown, folded.
         sees_images: Whether the model reads images.
@@ -50,7 +52,7 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
-        limits: For how long conversations are kept.
+        retention: For how long conversations are kept.
         api_base: Where Discord's REST API is.
     """
 
@@ -64,6 +66,7 @@ class FrontendOptions:
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
+    budgets: Budgets = field(default_factory=Budgets)
     answer_buttons: bool = True
     show_reasoning: bool = False
     sees_images: bool = True
@@ -73,5 +76,5 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
-    limits: Limits = Limits()  # noqa: RUF009 - frozen
+    retention: RetentionLimits = RetentionLimits()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API

@@ -11,6 +11,7 @@ from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
+from bot.sessions.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class Stores:
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
+        usage: What calls of the model used.
     """
 
     sessions: SessionStore
@@ -30,11 +32,12 @@ class Stores:
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
+    usage: UsageStore
 
     @property
     def forgetters(self) -> Sequence[Forgetter]:
         """The stores that keep something under people's ids, besides what they wrote."""
-        return (self.sessions, self.marks)
+        return (self.sessions, self.marks, self.usage)
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:
@@ -46,4 +49,5 @@ class Stores:
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),
+            usage=UsageStore(database),
         )

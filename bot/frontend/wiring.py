@@ -34,6 +34,7 @@ from bot.frontend.seen import Seen
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
+from bot.frontend.usage import UsageDesk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,7 @@ class Parts:
     seen: Seen
     control: Control
     people: People
+    desk: UsageDesk
     recovery: Recovery
     expiry: Expiry
     previews: Previews
@@ -162,7 +164,7 @@ def wire(
         places=stores.places,
         marks=marks,
         forgetting=forgetting,
-        limits=options.limits,
+        limits=options.retention,
     )
     return Parts(
         forgetting=forgetting,
@@ -172,6 +174,7 @@ def wire(
         seen=seen,
         control=control,
         people=people,
+        desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
         recovery=recovery,
         expiry=expiry,
         previews=previews,

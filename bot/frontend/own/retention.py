@@ -17,9 +17,9 @@ from bot.frontend.own.forgetting import Forgetting
 from bot.frontend.refusals import DiscordError, PlaceGoneError, RefusedError, asked
 from bot.sessions import SessionStore
 from bot.sessions.homes import HomeStore
-from bot.sessions.limits import Limits, is_over
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
+from bot.sessions.retention import RetentionLimits, is_over
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Retention:
         places: PlaceStore,
         marks: MarkStore,
         forgetting: Forgetting,
-        limits: Limits,
+        limits: RetentionLimits,
     ) -> None:
         self._client = client
         self._agent = agent
