@@ -122,7 +122,14 @@ class ApprovalDecidedError(ApprovalError):
 
 
 class ApprovalRefusedError(ApprovalError):
-    """This person may not decide this request; the message is the reason to tell them."""
+    """This person may not decide this request; the message is the reason to tell them.
+
+    `by_rule` says whether it is a rule for this tool that tells who may.
+    """
+
+    def __init__(self, reason: str, *, by_rule: bool = False) -> None:
+        super().__init__(reason)
+        self.by_rule = by_rule
 
 
 class StorageError(ParleyError):

@@ -23,6 +23,7 @@ from bot.agent.loop import stopped
 from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
 from bot.agent.parts import Parts
+from bot.agent.policy import FixedPolicy, Policy, Rules
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
 from bot.agent.tools import Tool, ToolSource, as_tool
@@ -64,6 +65,8 @@ class Agent:
         compact_at: The share of them from which on what is older is summarised.
         sees_images: Whether the model reads images; one that does not is only told their names.
         meter: Asked before each call of the model, and told what it used.
+        policy: Which tools run freely, ask, or are off, and who may approve, in which session; by
+            default as the tools themselves say. Where it names nobody, `may_decide` tells.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class Agent:
         compact_at: float = 0.75,
         sees_images: bool = True,
         meter: Meter | None = None,
+        policy: Policy = FixedPolicy(),  # noqa: B008 - frozen
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -100,6 +104,7 @@ class Agent:
             capacity=Capacity(provider, window=context_window, share=compact_at),
             attachments=Attachments(manager, sees_images=sees_images),
             meter=meter or FreeMeter(),
+            policy=policy,
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
@@ -337,6 +342,19 @@ class Agent:
         """Return the requests of a session that wait for a human, oldest first."""
         live = await self._opened(session_id)
         return pending(live.session) if live else ()
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that there are now, by name."""
+        return self._parts.tools
+
+    async def rules(self, session_id: str) -> Rules:
+        """Return what policy says of tools in a session now."""
+        return await self._parts.policy.refreshed(session_id)
+
+    async def may_decide(self, session_id: str, request: ApprovalRequestedEvent, by: Actor) -> bool:
+        """Return whether somebody may decide a request, as policy is now."""
+        return self._runner.refusal(await self.rules(session_id), request, by) is None
 
     def watch(self, on_recorded: Callable[[str], None]) -> None:
         """Have a function called with a session's id whenever something was recorded in it."""

@@ -66,6 +66,13 @@ def _role_tokens(value: object) -> object:
     return {int(role): int(tokens) for role, tokens in pairs}
 
 
+def _id(value: object) -> object:
+    found = _ids(value)
+    if isinstance(found, list) and len(found) != 1:
+        raise ValueError("must be one id")
+    return found[0] if isinstance(found, list) else found
+
+
 def _no_tools(value: object) -> object:
     return () if value == "none" else _split(value)
 
@@ -125,6 +132,7 @@ def _copied_well(secret: SecretStr) -> SecretStr:
 
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
+Id = Annotated[int, BeforeValidator(_id)]
 Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
 ]

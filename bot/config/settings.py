@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.config.kinds import (
     Count,
     DatabaseFile,
+    Id,
     Ids,
     LogLevel,
     McpFile,
@@ -127,6 +128,15 @@ class Settings(BaseSettings):
         NOBODY, description="Roles that may approve, beside people with Manage Server."
     )
     approver_users: Ids = Field(NOBODY, description="Users who may approve, in DMs too.")
+    policy_file: TextFile | None = Field(
+        None,
+        description="A TOML file with rules for tools: free, own, ask or never, who may approve, "
+        "by server; the README shows one.",
+    )
+    approvals_channel: Id | None = Field(
+        None,
+        description="A channel for requests; empty: each is asked where the conversation is.",
+    )
     approval_hours: Annotated[float, Field(gt=0, le=24 * 365)] = Field(
         24, description="How long a request waits for a decision before it expires."
     )

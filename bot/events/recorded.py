@@ -96,7 +96,11 @@ class AssistantMessageEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequestedEvent(RecordedEvent):
-    """A call waits for a human. `arguments` are validated: they are what would run."""
+    """A call waits for a human.
+
+    `arguments` are validated: they are what would run; `sentence` says of them, in the tool's own
+    words, what that does.
+    """
 
     kind: ClassVar[str] = "approval_requested"
     approval_id: str
@@ -106,6 +110,7 @@ class ApprovalRequestedEvent(RecordedEvent):
     arguments_hash: str
     requested_by: str
     expires_at: datetime
+    sentence: str = ""
 
     @property
     def natural_key(self) -> str:
@@ -133,11 +138,15 @@ class ApprovalDecidedEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStartedEvent(RecordedEvent):
-    """A call is about to run in the process that `holder` names."""
+    """A call is about to run in the process that `holder` names.
+
+    `grant` names the standing yes, if it was one that let it run unasked.
+    """
 
     kind: ClassVar[str] = "tool_started"
     call_id: str
     holder: str
+    grant: str = ""
 
     @property
     def natural_key(self) -> str:

@@ -14,14 +14,21 @@ import discord
 from bot.agent import Agent
 from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.cards import BUTTONS
+from bot.frontend.buttons import BUTTONS
+from bot.frontend.card_buttons import CARD_BUTTONS
+from bot.frontend.card_forms import sent_off
 from bot.frontend.commands import add_commands
+from bot.frontend.list_commands import add_lists
+from bot.frontend.lists import Lists
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.own.commands import OWN_BUTTONS, add_own_commands
 from bot.frontend.own.listing import Listing
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
+from bot.frontend.policies import Policies
+from bot.frontend.policy import ServerPolicy
+from bot.frontend.policy_commands import PolicyCommands
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
 from bot.frontend.usage_command import add_usage
@@ -39,6 +46,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Makes the agent; it is given this client, for tools that need Discord.
         stores: What it keeps, and where.
         options: Everything that can be configured.
+        policy: The agent's, as /policy shows and changes it.
     """
 
     def __init__(
@@ -47,6 +55,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Callable[[discord.Client], Agent],
         stores: Stores,
         options: FrontendOptions,
+        policy: ServerPolicy | None = None,
     ) -> None:
         self.pacing = Pacing()
         trace = aiohttp.TraceConfig()
@@ -63,6 +72,9 @@ class ParleyClient(discord.AutoShardedClient):
         self.agent = make_agent(self)
         self.tree = Tree(self)
         self._marks = stores.marks
+        rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
+        self._lists = Lists(agent=self.agent, stores=stores)
+        self._policies = Policies(agent=self.agent, policy=rules, changes=stores.policies)
         self._lifetime = ExitStack()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
@@ -71,6 +83,7 @@ class ParleyClient(discord.AutoShardedClient):
         self.control, self.people = self._parts.control, self._parts.people
         self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
         self._sessions = stores.sessions
+        self.decisions = self._parts.decisions
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -83,7 +96,9 @@ class ParleyClient(discord.AutoShardedClient):
         await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
-        add_commands(self.tree, self.control, self.people)
+        add_commands(self.tree, self.control, self.decisions, self.people)
+        add_lists(self.tree, self._lists, self.people)
+        self.tree.add_command(PolicyCommands(self._policies, self.people))
         add_usage(self.tree, self._parts.desk, self.people)
         add_own_commands(
             self.tree,
@@ -92,7 +107,7 @@ class ParleyClient(discord.AutoShardedClient):
             store=self._sessions,
             people=self.people,
         )
-        self.add_dynamic_items(*BUTTONS, *OWN_BUTTONS)
+        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:
@@ -151,6 +166,11 @@ class ParleyClient(discord.AutoShardedClient):
         if self._closing is None:
             hearing = self._parts.arrivals.arrived(message)
             await self._parts.work.task(hearing, name=f"message {message.id}")
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Take a form that was sent off; clicks and commands have found their way already."""
+        if interaction.type is discord.InteractionType.modal_submit:
+            await sent_off(interaction)
 
     async def close(self) -> None:
         """Take nothing new, let running turns finish for a while, and leave the rest open."""

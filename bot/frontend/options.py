@@ -7,7 +7,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from bot.agent.budgets import Budgets
-from bot.sessions.retention import RetentionLimits
+from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
 
@@ -39,6 +39,7 @@ class FrontendOptions:
         owner_ids: Its owners beside those that Discord names for the application.
         approver_role_ids: Roles that may decide, beside people with Manage Server.
         approver_user_ids: Users who may decide, in DMs too.
+        approvals_channel: Where cards are shown; `None`: where the conversation is.
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
@@ -52,7 +53,7 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
-        retention: For how long conversations are kept.
+        lifetime: For how long conversations are kept.
         api_base: Where Discord's REST API is.
     """
 
@@ -63,6 +64,7 @@ class FrontendOptions:
     owner_ids: frozenset[int] = frozenset()
     approver_role_ids: frozenset[int] = frozenset()
     approver_user_ids: frozenset[int] = frozenset()
+    approvals_channel: int | None = None
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
@@ -76,5 +78,5 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
-    retention: RetentionLimits = RetentionLimits()  # noqa: RUF009 - frozen
+    lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API

@@ -9,8 +9,10 @@ from bot.frontend.own.forgetting import Forgetter
 from bot.sessions import SessionStore, SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
+from bot.sessions.ids import SessionIds
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
+from bot.sessions.policies import PolicyStore
 from bot.sessions.usage import UsageStore
 
 
@@ -25,6 +27,8 @@ class Stores:
         marks: What was told once.
         homes: In which server and channel each session is.
         usage: What calls of the model used.
+        policies: What was decided about tools.
+        ids: Finds sessions by where they are.
     """
 
     sessions: SessionStore
@@ -33,6 +37,8 @@ class Stores:
     marks: MarkStore
     homes: HomeStore
     usage: UsageStore
+    policies: PolicyStore
+    ids: SessionIds
 
     @property
     def forgetters(self) -> Sequence[Forgetter]:
@@ -50,4 +56,6 @@ class Stores:
             marks=MarkStore(database),
             homes=HomeStore(database),
             usage=UsageStore(database),
+            policies=PolicyStore(database),
+            ids=SessionIds(database),
         )

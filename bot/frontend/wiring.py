@@ -12,7 +12,9 @@ from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
+from bot.frontend.decisions import Decisions
 from bot.frontend.deliverer import Deliverer
+from bot.frontend.elsewhere import Elsewhere
 from bot.frontend.expiry import Expiry
 from bot.frontend.ids import place_of
 from bot.frontend.inbox import Inbox
@@ -53,6 +55,7 @@ class Parts:
     catch_up: CatchUp
     seen: Seen
     control: Control
+    decisions: Decisions
     people: People
     desk: UsageDesk
     recovery: Recovery
@@ -83,7 +86,11 @@ def wire(
     )
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
-    deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
+    deliverer = Deliverer(
+        outbox=outbox,
+        deliveries=deliveries,
+        elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
+    )
     previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
     reconciler = Reconciler(
         store=store,
@@ -92,7 +99,7 @@ def wire(
         previews=previews,
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
-        unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
+        unseen=lambda *request: work.start(decisions.withhold(*request), name="withholding"),
         look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
     )
@@ -111,9 +118,9 @@ def wire(
         runs=runs,
         reconciler=reconciler,
         rate=rate,
-        options=options,
         tasks=work,
     )
+    decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler, tasks=work)
     recovery = Recovery(
         agent=agent,
         store=store,
@@ -164,7 +171,7 @@ def wire(
         places=stores.places,
         marks=marks,
         forgetting=forgetting,
-        limits=options.retention,
+        lifetime=options.lifetime,
     )
     return Parts(
         forgetting=forgetting,
@@ -173,6 +180,7 @@ def wire(
         catch_up=catch_up,
         seen=seen,
         control=control,
+        decisions=decisions,
         people=people,
         desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
         recovery=recovery,

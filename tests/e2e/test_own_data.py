@@ -22,8 +22,8 @@ from bot.sandbox import Answer, Overwrite, Person, Place
 from bot.sandbox.answers import first_response
 from bot.sandbox.gestures import click
 from bot.sessions import SQLiteSessionManager
+from bot.sessions.lifetimes import Lifetime
 from bot.sessions.marks import MarkStore
-from bot.sessions.retention import RetentionLimits
 from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
@@ -317,7 +317,7 @@ async def test_what_is_over_is_deleted_and_nobody_is_told(stage: Stage) -> None:
         thread = await stage.thread_on(question)
         await stage.says(thread, "May I run")
     written = stage.written
-    async with stage.running(retention=RetentionLimits(idle=timedelta(0))) as client:
+    async with stage.running(lifetime=Lifetime(idle=timedelta(0))) as client:
         await client._parts.retention.look()
         assert await stage.store.get(f"channel-{stage.desk.id}") is None
         assert await stage.store.get(f"thread-{thread.id}") is not None  # it waits

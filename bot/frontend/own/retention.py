@@ -17,9 +17,9 @@ from bot.frontend.own.forgetting import Forgetting
 from bot.frontend.refusals import DiscordError, PlaceGoneError, RefusedError, asked
 from bot.sessions import SessionStore
 from bot.sessions.homes import HomeStore
+from bot.sessions.lifetimes import Lifetime, is_over
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
-from bot.sessions.retention import RetentionLimits, is_over
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Retention:
         places: PlaceStore,
         marks: MarkStore,
         forgetting: Forgetting,
-        limits: RetentionLimits,
+        lifetime: Lifetime,
     ) -> None:
         self._client = client
         self._agent = agent
@@ -55,7 +55,7 @@ class Retention:
         self._places = places
         self._marks = marks
         self._forgetting = forgetting
-        self._limits = limits
+        self._lifetime = lifetime
         self._looking = asyncio.Lock()
 
     async def keep_looking(self) -> None:
@@ -73,7 +73,7 @@ class Retention:
             await self._look()
 
     async def _look(self) -> None:
-        deleted = await self._expire() if self._limits.any else 0
+        deleted = await self._expire() if self._lifetime.any else 0
         for server in await self._homes.servers():
             deleted += await self._look_at(server)
         await self._store.drop_blobs(utc_now() - UNREFERRED)
@@ -110,7 +110,7 @@ class Retention:
         while page:
             for each in page:
                 created, updated = each.created_at, each.updated_at
-                if is_over(self._limits, created=created, updated=updated, now=now):
+                if is_over(self._lifetime, created=created, updated=updated, now=now):
                     deleted += await self._store.delete(each.session_id, idle_since=updated)
             page = await self._store.sessions_after(page[-1].session_id, limit=PAGE)
         return deleted

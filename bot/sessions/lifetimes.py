@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetentionLimits:
+class Lifetime:
     """How old a conversation may get, `None` for as old as it will.
 
     Attributes:
@@ -24,9 +24,7 @@ class RetentionLimits:
         return self.age is not None or self.idle is not None
 
 
-def is_over(
-    limits: RetentionLimits, *, created: datetime, updated: datetime, now: datetime
-) -> bool:
+def is_over(limits: Lifetime, *, created: datetime, updated: datetime, now: datetime) -> bool:
     """Return whether a conversation's time is over."""
     too_old = limits.age is not None and now - created >= limits.age
     return too_old or (limits.idle is not None and now - updated >= limits.idle)
