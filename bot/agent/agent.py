@@ -313,8 +313,10 @@ class Agent:
         if live is not None:
             await live.erase(turn_ids, ending(live, turn_ids, by=by))
 
-    async def delete(self, session_id: str, *, by: str) -> None:
-        """End what is open in a session and delete it; needs a `SessionStore`.
+    async def delete(self, session_id: str, *, by: str) -> bool:
+        """End what is open in a session and delete it; return whether there was one.
+
+        Needs a `SessionStore`.
 
         Raises:
             AccessDeniedError: if `by` may not continue the session.
@@ -322,6 +324,7 @@ class Agent:
         live = await self._opened(session_id, by)
         if live is not None:
             await live.delete(ending(live, None, by=by))
+        return live is not None
 
     async def compact(self, session_id: str, *, by: str) -> int:
         """Summarise all but the latest turns now; return how many messages that was.
