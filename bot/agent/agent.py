@@ -17,7 +17,7 @@ from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.live import LiveSession, MayContinue
+from bot.agent.live import LiveSession, MayContinue, OnRecorded
 from bot.agent.loop import stopped
 from bot.agent.model import Model
 from bot.agent.parts import Parts
@@ -291,8 +291,8 @@ class Agent:
         live = await self._opened(session_id)
         return pending(live.session) if live else ()
 
-    def watch(self, on_recorded: Callable[[str], None]) -> None:
-        """Have a function called with a session's id whenever something was recorded in it."""
+    def watch(self, on_recorded: OnRecorded) -> None:
+        """Have a function called with a session's id and what was recorded in it, each time."""
         self._runner.on_recorded = on_recorded
 
     def suspend(self) -> None:

@@ -24,6 +24,7 @@ from types import SimpleNamespace
 import aiohttp
 
 from bot.frontend.locks import Locks
+from bot.monitoring import Metrics
 
 # Before Discord has told anything: 5 in 5 seconds, which is empirical and not documented.
 DEFAULT_LIMIT, DEFAULT_WINDOW = 5, 5.0
@@ -64,8 +65,11 @@ class Budget:
 class Pacing:
     """Listens to the answers to all requests, and gives the previews of a channel their turns."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, metrics: Metrics | None = None
+    ) -> None:
         self._clock = clock
+        self._metrics = metrics or Metrics()
         self._buckets: dict[Kind, str] = {}
         self._limits: dict[str, int] = {}
         self._budgets: dict[tuple[str, int], Budget] = {}
@@ -90,6 +94,7 @@ class Pacing:
         if found is not None and method in set(Kind) and "X-RateLimit-Remaining" in headers:
             self._count(Kind(method), int(found[1]), headers)
         if status == 429:
+            self._metrics.rate_limited(headers.get("X-RateLimit-Scope", "unknown"))
             until = self._clock() + float(headers.get("Retry-After", DEFAULT_WINDOW))
             if "X-RateLimit-Global" in headers:
                 self._blocked[EVERYWHERE] = until

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import discord
 
 from bot.agent import Agent
+from bot.events import RecordedEvent
 from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
@@ -32,6 +34,7 @@ from bot.frontend.seen import Seen
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
+from bot.monitoring import Metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,7 @@ def wire(
     stores: Stores,
     options: FrontendOptions,
     pacing: Pacing,
+    metrics: Metrics,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
@@ -78,7 +82,7 @@ def wire(
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
-    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
+    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing, metrics=metrics)
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -90,7 +94,13 @@ def wire(
         look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
     )
-    agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
+
+    def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        metrics.recorded(events)
+        if place_of(session_id):
+            reconciler.wake(session_id)
+
+    agent.watch(recorded)
     runs = Runs(
         store=store,
         outbox=outbox,
@@ -98,6 +108,7 @@ def wire(
         previews=previews,
         reconciler=reconciler,
         tasks=work,
+        metrics=metrics,
     )
     control = Control(
         agent=agent,
