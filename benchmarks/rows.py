@@ -37,21 +37,39 @@ class Row:
     @property
     def missed_by(self) -> float:
         """How far over its limit it is; 0.1 is a tenth."""
-        return max(0.0, self.ours / self.limit - 1)
+        return max(0.0, self.ours / self.limit - 1) if self.limit else self.ours
 
 
 def times(
-    what: str, unit: str, floor: float, ours: float, ratio: float, of: str, scale: float = 1.0
+    what: str,
+    unit: str,
+    floor: float,
+    ours: float,
+    ratio: float,
+    of: str,
+    scale: float = 1.0,
+    at_best: float = 0.0,
 ) -> Row:
-    """Return a row that may be so many times its floor; `scale` makes the unit of seconds."""
+    """Return a row that may be so many times its floor.
+
+    Args:
+        what: What was measured.
+        unit: Of what is shown.
+        floor: What the same costs with nothing of ours.
+        ours: What it costs with us.
+        ratio: How many times the floor it may be.
+        of: What the floor is.
+        scale: Makes the unit of what was measured, of seconds for example.
+        at_best: What it may be in any case: the goal as it was set, on a machine at rest.
+    """
     return Row(
         what=what,
         unit=unit,
         floor=floor * scale,
         of=of,
         ours=ours * scale,
-        limit=floor * scale * ratio,
-        goal=f"≤ {ratio:.3g} x floor",
+        limit=max(floor * scale * ratio, at_best),
+        goal=f"≤ {ratio:.3g} x floor" + (f" or {at_best:g}" if at_best else ""),
     )
 
 

@@ -6,6 +6,8 @@ in a channel is counted. Previews spread what is left evenly over the rest of th
 previews of a channel in turn, and leave a part of it: what must go out (the end of an answer, a
 card, a notice) takes no turn, and finds room.
 
+Previews of all channels together keep below what Discord allows a bot in all.
+
 A thread is a channel of its own here. Whether sending and editing share a bucket is what the
 headers say; until they do, they are taken to.
 """
@@ -33,6 +35,8 @@ MARGIN = 0.0625  # seconds after the end of a window: what discord.py held back 
 _PATH = re.compile(r".*/channels/(\d+)/messages(/\d+)?")
 LONG = 60.0  # seconds: a window is shorter
 EVERYWHERE = 0  # in the place of a channel id
+# Of the 50 requests a second that a bot may make in all (reference, "Rate Limits").
+PREVIEWS_A_SECOND = 40.0
 
 
 class Kind(StrEnum):
@@ -76,6 +80,8 @@ class Pacing:
         self._last: dict[tuple[Kind, int], float] = {}
         self._blocked: dict[int, float] = {}
         self._turns = Locks[int]()
+        self._line = asyncio.Lock()
+        self._next = 0.0
 
     async def heard(
         self,
@@ -117,8 +123,25 @@ class Pacing:
             # A time is waited for, not an event: others may write meanwhile, and change it.
             while (wait := self.wait(channel_id, kind)) > 0:  # noqa: ASYNC110
                 await asyncio.sleep(wait)
+            await self._stand_in_line()
             self._take(channel_id, kind)
             yield
+
+    def jump_the_line(self) -> None:
+        """Count a preview that goes at once, whatever others do."""
+        self._next = max(self._next, self._clock()) + 1 / PREVIEWS_A_SECOND
+
+    async def _stand_in_line(self) -> None:
+        """Wait for the previews of all channels that came before."""
+        async with self._line:
+            if (wait := self.line) > 0:
+                await asyncio.sleep(wait)
+            self.jump_the_line()
+
+    @property
+    def line(self) -> float:
+        """The seconds until the next preview may be written, in whatever channel."""
+        return self._next - self._clock()
 
     def wait(self, channel_id: int, kind: Kind) -> float:
         """Return the seconds until the next preview may be written in a channel."""
