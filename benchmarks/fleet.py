@@ -27,7 +27,7 @@ from bot.sandbox import REAL_LIMITS, World, serve
 CHANNELS = 500
 RATE = 50.0
 SECONDS = 15.0
-WARM_UP = 6.0
+WARM_UP = 20.0  # until the first text of each is on the screen
 LAG, MEMORY = 100.0, 250.0
 ROOT = Path(__file__).parent.parent
 Buckets = Mapping[float, float]
@@ -174,18 +174,18 @@ async def rows() -> Sequence[Row]:
             speaking = asyncio.create_task(speaker.speak())
             await asyncio.sleep(WARM_UP)
             busy_from = await lags(port)
-            used = -cpu(process.pid)
+            used, asked = -cpu(process.pid), len(world.requests)
             await asyncio.sleep(SECONDS)
             used += cpu(process.pid)
             busy_to, busy_memory = await lags(port), memory_of(process.pid)
             speaker.over.set()
             await speaking
-    refused = sum(each.status == 429 for each in world.requests)
+    refused = sum(each.status == 429 for each in world.requests[asked:])
     idle, busy = percentile(idle_from, idle_to, 0.99), percentile(busy_from, busy_to, 0.99)
     what = f"{CHANNELS} channels, {RATE:.0f} tokens/s each, one core"
     return [
         below(f"{what}: p99 of the loop's lag", "ms", idle, busy, LAG, "the bot idle"),
-        below(f"{what}: answers 429", "", 0.0, refused, 50.0, "none"),
+        below(f"{what}: answers 429 meanwhile", "", 0.0, refused, 0.0, "none"),
         below(f"{what}: the core's share", "%", 0.0, used / SECONDS * 100, 100.0, "none"),
         below(f"{what}: memory", "MB", idle_memory, busy_memory, MEMORY, "the bot idle"),
     ]

@@ -80,8 +80,8 @@ class Pacing:
         self._last: dict[tuple[Kind, int], float] = {}
         self._blocked: dict[int, float] = {}
         self._turns = Locks[int]()
-        self._line = asyncio.Lock()
-        self._next = 0.0
+        self._line, self._next = asyncio.Lock(), 0.0
+        self._first_line, self._next_first = asyncio.Lock(), 0.0
 
     async def heard(
         self,
@@ -127,8 +127,15 @@ class Pacing:
             self._take(channel_id, kind)
             yield
 
-    def jump_the_line(self) -> None:
-        """Count a preview that goes at once, whatever others do."""
+    async def jump_the_line(self) -> None:
+        """Wait only for others that are the first text of an answer, as this is."""
+        async with self._first_line:
+            if (wait := self._next_first - self._clock()) > 0:
+                await asyncio.sleep(wait)
+            self._next_first = self._clock() + 1 / PREVIEWS_A_SECOND
+            self._count_one()
+
+    def _count_one(self) -> None:
         self._next = max(self._next, self._clock()) + 1 / PREVIEWS_A_SECOND
 
     async def _stand_in_line(self) -> None:
@@ -136,7 +143,7 @@ class Pacing:
         async with self._line:
             if (wait := self.line) > 0:
                 await asyncio.sleep(wait)
-            self.jump_the_line()
+            self._count_one()
 
     @property
     def line(self) -> float:

@@ -125,7 +125,7 @@ class Preview:
     async def _write_in_turn(self, due: Due) -> None:
         if due.begins and self._begun != self.subject.name:
             self._begun = self.subject.name
-            self._pacing.jump_the_line()
+            await self._pacing.jump_the_line()
             await self._write_latest(due)
         else:
             async with self._pacing.turn(self._channel_id, due.kind):
