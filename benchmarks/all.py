@@ -1,7 +1,7 @@
 """Every figure beside its floor: `python -m benchmarks.all`, or some: `... all turns calls`.
 
-Each scene is a process of its own. One that misses a goal is tried once more, and the better counts:
-a busy machine only adds. With all scenes the table is written to docs/performance.md.
+Each scene is a process of its own. One that misses a goal is tried once more, and the better
+counts: a busy machine only adds. With all scenes the table is written to docs/performance.md.
 Ends with status 1 if a goal is missed.
 """
 

@@ -13,6 +13,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -147,6 +149,54 @@ def _backup(given: argparse.Namespace) -> int:
     return 0
 
 
+def _usage(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    database = load_settings(given.env_file, discord=False, model=False).database
+    if not database.is_file():
+        raise StorageError(f"there is no database {database}")
+    asyncio.run(_tell_usage(database, given))
+    return 0
+
+
+async def _tell_usage(path: Path, given: argparse.Namespace) -> None:
+    from bot.sessions.usage import By, UsageStore
+    from bot.storage import SQLiteDatabase
+    from bot.usage import usage_report
+
+    database, by = SQLiteDatabase(path), By(given.by) if given.by else None
+    try:
+        store = UsageStore(database)
+        async for piece in usage_report(store, since=given.since, by=by, csv=given.csv):
+            print(piece, end="")
+    finally:
+        await database.close()
+
+
+def _audit(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    database = load_settings(given.env_file, discord=False, model=False).database
+    if not Path(database).is_file():
+        raise ConfigError(f"there is no database {database}")
+    asyncio.run(_print_audit(database, given))
+    return 0
+
+
+async def _print_audit(database: Path, given: argparse.Namespace) -> None:
+    from bot.agent.audit import whole_audit
+    from bot.sessions import SQLiteSessionManager
+
+    store = SQLiteSessionManager(database)
+    try:
+        entries = whole_audit(store, since=given.since, session_id=given.session)
+        async with aclosing(entries) as found:
+            async for entry in found:
+                print(entry.to_json() if given.json else entry)
+    finally:
+        await store.close()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bot",
@@ -196,7 +246,37 @@ def _parser() -> argparse.ArgumentParser:
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    usage = add("usage", _usage, "tell how many tokens were used, also while the bot runs")
+    usage.add_argument("--csv", action="store_true", help="as CSV; without --by: every call")
+    usage.add_argument("--by", choices=("user", "server", "model", "day"), help="what to sum up by")
+    usage.add_argument(
+        "--since",
+        type=_day,
+        metavar="YYYY-MM-DD",
+        help="the first day, by UTC (default: the first of this month)",
+    )
+    audit = add("audit", _audit, "tell which tool calls were asked for, decided and run")
+    audit.add_argument("--json", action="store_true", help="one JSON object a line")
+    audit.add_argument(
+        "--since", type=_time, metavar="TIME", help="only from then on, such as 2026-01-31"
+    )
+    audit.add_argument("--session", metavar="SESSION_ID", help="only this conversation")
     return parser
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day like 2026-11-29") from exc
+
+
+def _time(text: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text} is not a date or time") from exc
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _session_id(text: str) -> str:

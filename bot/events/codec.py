@@ -30,6 +30,7 @@ from bot.events.recorded import (
     ApprovalRequestedEvent,
     AssistantMessageEvent,
     CompactionDoneEvent,
+    ErasedEvent,
     RecordedEvent,
     ResetEvent,
     ToolResultEvent,
@@ -163,6 +164,7 @@ _FORMS: Mapping[str, Form[RecordedEvent]] = {
         (TurnResumedEvent, {}),
         (CompactionDoneEvent, {"usage": Form(Usage), "covered": _NAMES}),
         (ResetEvent, {}),
+        (ErasedEvent, {}),
         (UnknownEvent, {"body": _MAPPING}),
     )
 }

@@ -27,8 +27,7 @@ class Form(Generic[T]):
     def __init__(self, cls: type[T], **codecs: Codec | Form[Any]) -> None:
         made = fields(cls)  # type: ignore[arg-type]  # every form is of a dataclass
         self._encoders = [
-            (each.name, (codec := codecs.get(each.name)) and codec.encode, _default(each))
-            for each in made
+            (each.name, _encoder(codecs.get(each.name)), _default(each)) for each in made
         ]
         self._names = {each.name for each in made}
         self._make: Callable[..., T] = _compiled(cls, made, codecs)
@@ -53,6 +52,10 @@ class Form(Generic[T]):
         except TypeError:
             known = {name: data[name] for name in self._names & data.keys()}
             return self._make(**known)
+
+
+def _encoder(codec: Codec | Form[Any] | None) -> Callable[[Any], Any] | None:
+    return None if codec is None else codec.encode
 
 
 def _default(field: Field[Any]) -> Any:

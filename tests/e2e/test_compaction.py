@@ -10,17 +10,12 @@ from bot.sandbox import Message
 from bot.sandbox.model import Answer, Gate, Pauses, Reply
 from bot.sandbox.model.conversation import Conversation
 from bot.sandbox.model.demo import answer_to
-from tests.e2e.stage import Stage
+from tests.e2e.stage import Stage, is_written
 
 
 def understood(request: Mapping[str, Any]) -> Answer:
     """Answer from what the request says, and from nothing else."""
     return answer_to(Conversation(request))
-
-
-def is_written(message: Message) -> bool:
-    """Return whether a message is still being written."""
-    return any(button.get("label") == "Stop" for button in message.buttons)
 
 
 async def tells(stage: Stage, text: str) -> list[str]:

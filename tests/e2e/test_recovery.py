@@ -112,7 +112,7 @@ async def test_killed_after_any_write_it_shows_everything_once(stage: Stage, wri
             card = await stage.says(stage.desk, "May I run")
             approval_id = card.buttons[0]["custom_id"].removeprefix("approve:")
             approver = Actor(user_id=f"user-{stage.mod.id}", moderator=True)
-            await client.control.approve(f"channel-{stage.desk.id}", approval_id, approver)
+            await client.decisions.approve(f"channel-{stage.desk.id}", approval_id, approver)
         await stage.desk.until(
             lambda _: stage.written >= writes or len(stage.said(stage.desk)) == most
         )

@@ -115,7 +115,7 @@ def test_a_request_is_a_card_with_buttons_until_it_is_decided() -> None:
     gated = AssistantMessageEvent(text="", tool_calls=(CALL,))
     open_card = seen(asked(), gated, asking := request())
     [card] = open_card.shown
-    assert [button.label for button in card.buttons] == ["Approve", "Deny"]
+    assert [button.label for button in card.buttons] == ["Approve", "Deny", "More…"]
     assert not card.final
     assert open_card.expires_at == asking.expires_at
     running = seen(asked(), gated, request(), decided())
