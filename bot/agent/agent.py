@@ -18,7 +18,7 @@ from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
 from bot.agent.endings import ending, resetting, undone
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.live import LiveSession, MayContinue
+from bot.agent.live import LiveSession, MayContinue, OnRecorded
 from bot.agent.loop import stopped
 from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
@@ -356,8 +356,8 @@ class Agent:
         """Return whether somebody may decide a request, as policy is now."""
         return self._runner.refusal(await self.rules(session_id), request, by) is None
 
-    def watch(self, on_recorded: Callable[[str], None]) -> None:
-        """Have a function called with a session's id whenever something was recorded in it."""
+    def watch(self, on_recorded: OnRecorded) -> None:
+        """Have a function called with a session's id and what was recorded in it, each time."""
         self._runner.on_recorded = on_recorded
 
     def suspend(self) -> None:
