@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import logging
 import os
 import signal
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bot.errors import ConfigError, ParleyError, SessionExistsError, StorageError, TransferError
+from bot.logs import log_to_stderr
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ def _run(given: argparse.Namespace) -> int:
         from bot.failpoints import watch
 
         watch(folder)
-    _log_to_stderr(settings.log_level)
+    log_to_stderr(settings.log_level, given.log_format)
     if given.lifeline:
         _stop_at_the_end_of_input()
     from bot.app import preload, run_bot
@@ -78,7 +78,7 @@ def _stop_at_the_end_of_input() -> None:
 def _sandbox(given: argparse.Namespace) -> int:
     from bot import playground
 
-    _log_to_stderr("WARNING")
+    log_to_stderr("WARNING")
     if given.demo:
         return asyncio.run(playground.play_demo())
     asyncio.run(playground.serve(env_file=given.env_file, port=given.port, folder=given.folder))
@@ -88,7 +88,7 @@ def _sandbox(given: argparse.Namespace) -> int:
 def _gallery(given: argparse.Namespace) -> int:
     from bot import playground
 
-    _log_to_stderr("WARNING")
+    log_to_stderr("WARNING")
     return asyncio.run(playground.show_gallery(port=given.port, once=given.once))
 
 
@@ -96,7 +96,7 @@ def _chat(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
     settings = load_settings(given.env_file, discord=False)
-    _log_to_stderr("WARNING")
+    log_to_stderr("WARNING")
     asyncio.run(_converse(settings, given.session_id))
     return 0
 
@@ -114,10 +114,24 @@ async def _converse(settings: Any, session_id: str) -> None:
 
 
 def _check(given: argparse.Namespace) -> int:
+    if given.health:
+        return _health(given)
     from bot.check import check
 
-    _log_to_stderr("ERROR")
+    log_to_stderr("ERROR")
     return asyncio.run(check(given.env_file))
+
+
+def _health(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+    from bot.monitoring.server import ask_health
+
+    settings = load_settings(given.env_file, discord=False, model=False)
+    if not settings.metrics_port:
+        raise ConfigError("METRICS_PORT is 0: set it for the bot and for this command.")
+    well, told = ask_health(settings.metrics_host, settings.metrics_port)
+    print(told, end="")
+    return 0 if well else 1
 
 
 def _backup(given: argparse.Namespace) -> int:
@@ -256,6 +270,12 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     run = add("run", _run, "run the bot in Discord until it is stopped")
+    run.add_argument(
+        "--log-format",
+        choices=("text", "json"),
+        default="text",
+        help="log for people, or one JSON object a line (default: text)",
+    )
     run.add_argument("--lifeline", action="store_true", help=argparse.SUPPRESS)
     sandbox = add("sandbox", _sandbox, "try the bot in a Discord of its own on this machine")
     sandbox.add_argument("--port", type=int, default=8800, help="the page's port (default: 8800)")
@@ -273,7 +293,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SESSION_ID",
         help="a conversation to go on with (default: console)",
     )
-    add("check", _check, "check that everything the bot needs is set up")
+    check = add("check", _check, "check that everything the bot needs is set up")
+    check.add_argument(
+        "--health", action="store_true", help="ask the bot that runs here how it is, and end"
+    )
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
@@ -341,20 +364,6 @@ def _session_id(text: str) -> str:
 
 def _complain(first: str, *lines: str) -> None:
     print(first, *(f"  - {line}" for line in lines), sep="\n", file=sys.stderr)
-
-
-def _log_to_stderr(level: str) -> None:
-    """Log ours at this level, and of others what matters: they would log what people write."""
-    logging.basicConfig(format="%(asctime)s %(levelname)-7s %(name)s: %(message)s")
-    logging.getLogger("bot").setLevel(level)
-    logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLevelName(level)))
-    logging.getLogger("discord.client").addFilter(_is_not_about_voice)
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it would log all that servers print
-
-
-def _is_not_about_voice(record: logging.LogRecord) -> bool:
-    """Whether it is not the advice to install what only voice needs."""
-    return "voice will NOT be supported" not in str(record.msg)
 
 
 def _version() -> str:

@@ -9,7 +9,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,13 @@ from bot.config import DEFAULT_TOOLS, SHIPPED, Settings
 from bot.ending import Ending, ending
 from bot.errors import ConfigError
 from bot.mcp import open_servers
+from bot.monitoring import Watched
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.homes import HomeStore
 from bot.sessions.lifetimes import Lifetime
+from bot.sessions.marks import MarkStore
+from bot.sessions.open_work import open_work
 from bot.sessions.usage import UsageStore
 from bot.storage.claim import claimed
 from bot.tools import current_time, fetch_page, own_tools, roll_dice
@@ -36,6 +39,7 @@ from bot.watchdog import watched
 
 if TYPE_CHECKING:
     from bot.frontend import FrontendOptions, ParleyClient
+    from bot.monitoring.prometheus import PrometheusMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -155,7 +159,9 @@ async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSes
 
 
 @asynccontextmanager
-async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
+async def open_app(
+    settings: Settings, metrics: PrometheusMetrics | None = None
+) -> AsyncIterator[ParleyClient]:
     """Open the bot, ready to be connected; discord.py is imported only now.
 
     Closing it takes nothing new, lets running turns finish for a bounded time, and leaves the
@@ -196,9 +202,13 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
             make_agent=agent_for,
             stores=stores,
             options=options,
+            metrics=metrics,
             policy=policy,
         )
-        yield await stack.enter_async_context(client)
+        await stack.enter_async_context(client)
+        if metrics is not None:
+            await stack.enter_async_context(_monitored(settings, metrics, client, store))
+        yield client
 
 
 async def run_bot(settings: Settings) -> None:
@@ -208,9 +218,11 @@ async def run_bot(settings: Settings) -> None:
         ConfigError: if Discord refuses the token or the intents, or another bot has the database.
         ParleyError: if Discord or the database cannot be reached.
     """
-    with ending(settings.shutdown_seconds + LAST_SECONDS) as end, watched():
+    metrics = make_metrics(settings)
+    noted = watched(metrics.loop_lag) if metrics else watched()
+    with ending(settings.shutdown_seconds + LAST_SECONDS) as end, noted:
         async with AsyncExitStack() as stack:
-            opening = stack.enter_async_context(open_app(settings))
+            opening = stack.enter_async_context(open_app(settings, metrics))
             client = await end.unless_asked(opening)
             if client is not None:
                 gc.freeze()  # what was imported stays: to look through it takes 50 ms each time
@@ -235,6 +247,39 @@ async def _stay(client: ParleyClient, token: str, end: Ending) -> None:
         for task in (connection, stopping):
             task.cancel()
         await asyncio.wait({connection, stopping})
+
+
+def make_metrics(settings: Settings) -> PrometheusMetrics | None:
+    """Return what keeps the numbers, if they are wanted.
+
+    Raises:
+        ConfigError: if the library for them is missing.
+    """
+    if not settings.metrics_port:
+        return None
+    try:
+        from bot.monitoring.prometheus import PrometheusMetrics
+    except ImportError as exc:
+        raise ConfigError("METRICS_PORT needs: pip install 'parley[metrics]'.") from exc
+    return PrometheusMetrics()
+
+
+def _monitored(
+    settings: Settings,
+    metrics: PrometheusMetrics,
+    client: ParleyClient,
+    store: SQLiteSessionManager,
+) -> AbstractAsyncContextManager[None]:
+    from bot.monitoring.server import monitored
+
+    database = store.database
+    database.on_done = metrics.database
+    watched = Watched(
+        connected=lambda: client.connected,
+        write=lambda: MarkStore(database).set("health", ""),
+        count_open=lambda: open_work(database),
+    )
+    return monitored(settings.metrics_host, settings.metrics_port, metrics, watched)
 
 
 def frontend_options(settings: Settings) -> FrontendOptions:

@@ -18,7 +18,7 @@ from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
 from bot.agent.endings import ending, resetting, undone
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.live import LiveSession, MayContinue
+from bot.agent.live import LiveSession, MayContinue, OnRecorded
 from bot.agent.loop import stopped
 from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
@@ -313,8 +313,10 @@ class Agent:
         if live is not None:
             await live.erase(turn_ids, ending(live, turn_ids, by=by))
 
-    async def delete(self, session_id: str, *, by: str) -> None:
-        """End what is open in a session and delete it; needs a `SessionStore`.
+    async def delete(self, session_id: str, *, by: str) -> bool:
+        """End what is open in a session and delete it; return whether there was one.
+
+        Needs a `SessionStore`.
 
         Raises:
             AccessDeniedError: if `by` may not continue the session.
@@ -322,6 +324,7 @@ class Agent:
         live = await self._opened(session_id, by)
         if live is not None:
             await live.delete(ending(live, None, by=by))
+        return live is not None
 
     async def compact(self, session_id: str, *, by: str) -> int:
         """Summarise all but the latest turns now; return how many messages that was.
@@ -353,8 +356,8 @@ class Agent:
         """Return whether somebody may decide a request, as policy is now."""
         return self._runner.refusal(await self.rules(session_id), request, by) is None
 
-    def watch(self, on_recorded: Callable[[str], None]) -> None:
-        """Have a function called with a session's id whenever something was recorded in it."""
+    def watch(self, on_recorded: OnRecorded) -> None:
+        """Have a function called with a session's id and what was recorded in it, each time."""
         self._runner.on_recorded = on_recorded
 
     def suspend(self) -> None:

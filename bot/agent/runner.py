@@ -53,7 +53,7 @@ class Runner:
     def __init__(self, parts: Parts, *, may_continue: MayContinue, may_decide: MayDecide) -> None:
         self.sessions = LiveSessions(parts.manager, self._recorded)
         self.suspended = False
-        self.on_recorded: OnRecorded = lambda session_id: None
+        self.on_recorded: OnRecorded = lambda session_id, events: None
         self._parts = parts
         self._may_continue = may_continue
         self._may_decide = may_decide
@@ -66,8 +66,8 @@ class Runner:
         self.sessions = LiveSessions(self._parts.manager, self._recorded)
         self._holder = ""
 
-    def _recorded(self, session_id: str) -> None:
-        self.on_recorded(session_id)
+    def _recorded(self, session_id: str, events: Sequence[RecordedEvent]) -> None:
+        self.on_recorded(session_id, events)
 
     async def holder(self) -> str:
         """Return the name under which we hold leases."""

@@ -183,6 +183,13 @@ class Settings(BaseSettings):
     log_level: LogLevel = Field(
         "INFO", description="How much is logged: DEBUG, INFO, WARNING, ERROR."
     )
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        0, description="A port for /metrics (Prometheus) and /healthz; 0: none."
+    )
+    metrics_host: str = Field(
+        "127.0.0.1",
+        description="The address it is on; in a container 0.0.0.0, for others to reach it.",
+    )
     discord_api_base: Url = Field(
         "https://discord.com/api/v10",
         description="Where Discord is; another address for a sandbox or a REST proxy.",

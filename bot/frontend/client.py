@@ -36,6 +36,7 @@ from bot.frontend.taking_back import TakeBack, Undoing
 from bot.frontend.tree import Tree
 from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
+from bot.monitoring import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Makes the agent; it is given this client, for tools that need Discord.
         stores: What it keeps, and where.
         options: Everything that can be configured.
+        metrics: Who hears what happens, in numbers.
         policy: The agent's, as /policy shows and changes it.
     """
 
@@ -58,9 +60,11 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Callable[[discord.Client], Agent],
         stores: Stores,
         options: FrontendOptions,
+        metrics: Metrics | None = None,
         policy: ServerPolicy | None = None,
     ) -> None:
-        self.pacing = Pacing()
+        metrics = metrics or Metrics()
+        self.pacing = Pacing(metrics=metrics)
         trace = aiohttp.TraceConfig()
         trace.on_request_end.extend([self.pacing.heard, heard])
         super().__init__(
@@ -82,7 +86,14 @@ class ParleyClient(discord.AutoShardedClient):
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
 
-        self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
+        self._parts = wire(
+            self,
+            self.agent,
+            stores=stores,
+            options=options,
+            pacing=self.pacing,
+            metrics=metrics,
+        )
         self.control, self.people = self._parts.control, self._parts.people
         self.undoing: Undoing = {
             "memory": self._parts.remembering.undo,
@@ -91,6 +102,12 @@ class ParleyClient(discord.AutoShardedClient):
         self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
         self._sessions = stores.sessions
         self.decisions = self._parts.decisions
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is in Discord, with every shard."""
+        shards = self.shards.values()
+        return self.is_ready() and not any(shard.is_closed() for shard in shards)
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import discord
 
 from bot.agent import Agent
 from bot.agent.memory import Recollection
+from bot.events import RecordedEvent
 from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
@@ -41,6 +43,7 @@ from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
 from bot.frontend.usage import UsageDesk
+from bot.monitoring import Metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,7 @@ def wire(
     stores: Stores,
     options: FrontendOptions,
     pacing: Pacing,
+    metrics: Metrics,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
@@ -98,7 +102,7 @@ def wire(
         deliveries=deliveries,
         elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
     )
-    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
+    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing, metrics=metrics)
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -110,7 +114,13 @@ def wire(
         look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
     )
-    agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
+
+    def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        metrics.recorded(events)
+        if place_of(session_id):
+            reconciler.wake(session_id)
+
+    agent.watch(recorded)
     runs = Runs(
         store=store,
         outbox=outbox,
@@ -118,6 +128,7 @@ def wire(
         previews=previews,
         reconciler=reconciler,
         tasks=work,
+        metrics=metrics,
     )
     control = Control(
         agent=agent,

@@ -206,7 +206,7 @@ async def test_a_message_to_a_session_that_another_process_runs_is_answered_by_t
     theirs = await make_other().run("two", session_id="s")
     assert theirs.status is RunStatus.HANDED_OVER
     answered = asyncio.Event()
-    agent.watch(lambda session_id: answered.set() if len(model.requests) == 2 else None)
+    agent.watch(lambda *_: answered.set() if len(model.requests) == 2 else None)
     gate.release()
     assert (await mine).final_text == "first"
     await answered.wait()

@@ -57,6 +57,7 @@ class Tools:
     more: Sequence[Tool] = ()
     done: list[str] = field(default_factory=list)
     may_finish: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def all(self) -> Sequence[Tool]:
@@ -75,6 +76,7 @@ class Tools:
         @tool(approval=True)
         async def long_job(name: str) -> str:
             """Do something that takes its time."""
+            self.begun.set()
             await self.may_finish.wait()
             self.done.append(f"did {name}")
             return "done"
