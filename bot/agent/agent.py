@@ -11,7 +11,6 @@ from typing import Any
 from bot.agent.again import asked_again
 from bot.agent.approvals import Actor, MayDecide, Verdict
 from bot.agent.attachments import Attachments
-from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
 from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
@@ -20,7 +19,9 @@ from bot.agent.inputs import UserInput, user_events
 from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
 from bot.agent.model import Model
+from bot.agent.models import Models
 from bot.agent.parts import Parts
+from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
 from bot.agent.tools import Tool, ToolSource, as_tool
@@ -61,6 +62,7 @@ class Agent:
         context_window: Tokens that the model reads; 0: found out, where that can be.
         compact_at: The share of them from which on what is older is summarised.
         sees_images: Whether the model reads images; one that does not is only told their names.
+        profiles: How single sessions are answered otherwise: model, prompt, tools.
     """
 
     def __init__(
@@ -79,13 +81,17 @@ class Agent:
         context_window: int = 0,
         compact_at: float = 0.75,
         sees_images: bool = True,
+        profiles: Profiles | None = None,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
         if len({tool.name for tool in made}) < len(made):
             raise ValueError("two tools have the same name")
+        models = Models(provider, window=context_window, share=compact_at)
+        own = models.of(None)
         self._parts = Parts(
-            model=provider,
+            models=models,
+            model=own.model,
             manager=manager,
             own_tools={tool.name: tool for tool in made},
             toolsets=toolsets,
@@ -93,11 +99,17 @@ class Agent:
             approval_ttl=approval_ttl,
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
-            capacity=Capacity(provider, window=context_window, share=compact_at),
+            capacity=own.capacity,
             attachments=Attachments(manager, sees_images=sees_images),
+            profiles=profiles or OneProfile(),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """The names of the tools that there are now."""
+        return list(self._parts.tools)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -283,7 +295,9 @@ class Agent:
             ModelError: if the model gives no summary; the session is as it was.
         """
         live = await self._opened(session_id, by)
-        done = await compact_by_hand(self._parts, live) if live else None
+        if live is None:
+            return 0
+        done = await compact_by_hand(await self._parts.of(session_id), live)
         return done.messages if done else 0
 
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
