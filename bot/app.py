@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from bot.agent import Agent, Tool, ToolSource
+from bot.agent import Agent, Profiles, Tool, ToolSource
 from bot.agent.approvals import MayDecide
 from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
@@ -26,7 +26,7 @@ from bot.tools import current_time, fetch_page, own_tools, roll_dice
 from bot.watchdog import watched
 
 if TYPE_CHECKING:
-    from bot.frontend import FrontendOptions, ParleyClient
+    from bot.frontend import FrontendOptions, Operator, ParleyClient
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +86,7 @@ def make_agent(
     tools: Sequence[Tool],
     toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
+    profiles: Profiles | None = None,
 ) -> Agent:
     """Join a model, a store and tools; by default whoever is let in may decide."""
     return Agent(
@@ -101,6 +102,7 @@ def make_agent(
         context_window=settings.context_window,
         compact_at=settings.compact_at,
         sees_images=settings.model_sees_images,
+        profiles=profiles,
     )
 
 
@@ -131,13 +133,14 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
-    from bot.frontend import ParleyClient, Stores, may_decide
+    from bot.frontend import ParleyClient, ServerProfiles, SettingsBook, Stores, may_decide
     from bot.frontend.tools import discord_tools
 
     async with AsyncExitStack() as stack:
         stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
-        options = frontend_options(settings)
+        options, stores = frontend_options(settings), Stores.beside(store)
+        book = SettingsBook(stores.settings, operator_of(settings, options))
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
 
         def agent_for(client: Any) -> Agent:
@@ -149,12 +152,14 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
                 tools=chosen_tools(settings, known),
                 toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
+                profiles=ServerProfiles(homes=stores.homes, book=book),
             )
 
         client = ParleyClient(
             make_agent=agent_for,
-            stores=Stores.beside(store),
+            stores=stores,
             options=options,
+            settings=book,
         )
         yield await stack.enter_async_context(client)
 
@@ -216,6 +221,19 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
         api_base=settings.discord_api_base,
+    )
+
+
+def operator_of(settings: Settings, options: FrontendOptions) -> Operator:
+    """Return what holds in servers that set nothing, and what they may set."""
+    from bot.frontend import Operator
+
+    return Operator(
+        models=tuple(dict.fromkeys((settings.openai_model, *settings.models))),
+        prompt=settings.prompt,
+        fixed=SPEAKERS,
+        extras=frozenset(settings.model_extras),
+        options=options,
     )
 
 

@@ -35,6 +35,7 @@ ToolName = Literal[
     "time_out_member",
 ]
 SHIPPED = frozenset(get_args(ToolName))
+ExtraName = Literal["temperature", "top_p", "frequency_penalty", "presence_penalty", "max_tokens"]
 
 
 def _split(value: object) -> object:
@@ -51,7 +52,7 @@ def _ids(value: object) -> object:
     return _split(value)
 
 
-def _no_tools(value: object) -> object:
+def _none(value: object) -> object:
     return () if value == "none" else _split(value)
 
 
@@ -111,8 +112,10 @@ def _copied_well(secret: SecretStr) -> SecretStr:
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
 Tools = Annotated[
-    tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
+    tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_none)
 ]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Extras = Annotated[tuple[ExtraName, ...], NoDecode, BeforeValidator(_none)]
 Url = Annotated[str, AfterValidator(_http)]
 McpFile = Annotated[Path | None, BeforeValidator(_no_file)]
 TextFile = Annotated[Path, AfterValidator(_readable)]

@@ -12,9 +12,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.config.kinds import (
     Count,
     DatabaseFile,
+    Extras,
     Ids,
     LogLevel,
     McpFile,
+    Names,
     ProviderName,
     Seconds,
     Secret,
@@ -56,6 +58,16 @@ class Settings(BaseSettings):
         "auto",
         description="openai, openai_compatible, openrouter, ollama, gemini, anthropic, azure, "
         "litellm; auto: openai, or openai_compatible where OPENAI_BASE_URL is set.",
+    )
+    models: Names = Field(
+        (),
+        description="Further models of the service that servers may choose with /settings; empty: "
+        "none.",
+    )
+    model_extras: Extras = Field(
+        ("temperature", "top_p"),
+        description="What else servers may set of its requests: temperature, top_p, "
+        "frequency_penalty, presence_penalty, max_tokens; or none.",
     )
     model_sees_images: bool = Field(
         True, description="Whether the model reads images; false: it is told their names only."

@@ -3,14 +3,20 @@
 from bot.frontend.access import may_decide
 from bot.frontend.client import ParleyClient
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
+from bot.frontend.settings.book import SettingsBook
+from bot.frontend.settings.effective import Operator
+from bot.frontend.settings.profiles import ServerProfiles
 from bot.frontend.stores import Stores
 
 __all__ = [
     "DISCORD_API",
     "DMPolicy",
     "FrontendOptions",
+    "Operator",
     "ParleyClient",
     "ReplyMode",
+    "ServerProfiles",
+    "SettingsBook",
     "Stores",
     "may_decide",
 ]

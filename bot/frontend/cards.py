@@ -11,7 +11,13 @@ from discord import ui
 from bot.events import Ask
 from bot.frontend.control import ASKED, NOT_HERE, NOT_YOU, Control
 from bot.frontend.ids import Place
-from bot.frontend.interactions import acknowledged, answer, place_here, tell_failure
+from bot.frontend.interactions import (
+    acknowledged,
+    answer,
+    channel_here,
+    place_here,
+    tell_failure,
+)
 from bot.frontend.people import People, speaker
 
 
@@ -100,7 +106,7 @@ class Again(Pressed, template=r"(?!)"):
     async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Ask, if it is somebody who may talk here."""
         user = interaction.user
-        if not await client.people.may_talk(user, interaction.guild_id):
+        if not await client.people.may_talk(user, interaction.guild_id, channel_here(interaction)):
             return NOT_YOU
         by, at = speaker(user, place), interaction.created_at.timestamp()
         return await client.control.again(place.session_id, self.name, self.ask, by, at)

@@ -19,6 +19,8 @@ from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
+from bot.frontend.settings.book import SettingsBook
+from bot.frontend.settings.effective import Operator
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
 from bot.frontend.wiring import wire
@@ -35,6 +37,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Makes the agent; it is given this client, for tools that need Discord.
         stores: What it keeps, and where.
         options: Everything that can be configured.
+        settings: What servers have of their own, within what the operator allows.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Callable[[discord.Client], Agent],
         stores: Stores,
         options: FrontendOptions,
+        settings: SettingsBook | None = None,
     ) -> None:
         self.pacing = Pacing()
         trace = aiohttp.TraceConfig()
@@ -57,13 +61,22 @@ class ParleyClient(discord.AutoShardedClient):
         )
         self.options = options
         self.agent = make_agent(self)
+        self.settings = settings or SettingsBook(stores.settings, Operator(options=options))
+        self.settings.tools = lambda: self.agent.tools
         self.tree = Tree(self)
         self._marks = stores.marks
         self._lifetime = ExitStack()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
 
-        self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
+        self._parts = wire(
+            self,
+            self.agent,
+            stores=stores,
+            options=options,
+            settings=self.settings,
+            pacing=self.pacing,
+        )
         self.control, self.people = self._parts.control, self._parts.people
 
     async def __aenter__(self) -> ParleyClient:

@@ -12,7 +12,7 @@ from discord import app_commands
 from bot.agent import Actor
 from bot.events import ApprovalRequestedEvent
 from bot.frontend.control import NOT_YOU, Control
-from bot.frontend.interactions import acknowledged, answer, place_here
+from bot.frontend.interactions import acknowledged, answer, channel_here, place_here
 from bot.frontend.people import People
 from bot.frontend.text import one_line
 
@@ -88,7 +88,9 @@ def _add_endings(
         session_id = await _session(interaction)
         if session_id is None:
             return
-        if not await people.may_talk(interaction.user, interaction.guild_id):
+        if not await people.may_talk(
+            interaction.user, interaction.guild_id, channel_here(interaction)
+        ):
             await answer(interaction, NOT_YOU)
         else:
             await answer(interaction, await act(session_id, people.actor(interaction)))

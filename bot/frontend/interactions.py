@@ -43,6 +43,13 @@ async def tell_failure(interaction: discord.Interaction, error: Exception) -> No
         await answer(interaction, f"Something went wrong on my side (reference {reference}).")
 
 
+def channel_here(interaction: discord.Interaction) -> int:
+    """Return the channel in which somebody clicked or commanded, of a thread its own."""
+    channel = interaction.channel
+    parent = channel.parent_id if isinstance(channel, discord.Thread) else None
+    return parent or interaction.channel_id or 0
+
+
 def place_here(interaction: discord.Interaction) -> Place | None:
     """Return the place in which somebody clicked or commanded."""
     if interaction.channel_id is None:

@@ -9,6 +9,7 @@ from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
+from bot.sessions.settings import SettingsStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class Stores:
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
+        settings: What servers and channels have of their own.
     """
 
     sessions: SessionStore
@@ -28,6 +30,7 @@ class Stores:
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
+    settings: SettingsStore
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:
@@ -39,4 +42,5 @@ class Stores:
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),
+            settings=SettingsStore(database),
         )

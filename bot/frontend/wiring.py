@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import discord
 
 from bot.agent import Agent
-from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
@@ -29,6 +28,8 @@ from bot.frontend.recovery import Recovery
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
 from bot.frontend.seen import Seen
+from bot.frontend.settings.book import SettingsBook
+from bot.frontend.settings.look import look_of
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
@@ -64,12 +65,13 @@ def wire(
     *,
     stores: Stores,
     options: FrontendOptions,
+    settings: SettingsBook,
     pacing: Pacing,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
     store, deliveries, marks = stores.sessions, stores.deliveries, stores.marks
-    people, outbox = People(client, options), Outbox(client, store.get_blob)
+    people, outbox = People(client, options, settings), Outbox(client, store.get_blob)
     outage, locks, seen = (
         Outage(outbox, noted=lambda: comeback.soon()),
         Locks[int](),
@@ -87,7 +89,7 @@ def wire(
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
         unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
-        look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
+        look=look_of(options, homes=stores.homes, settings=settings),
         tasks=showing,
     )
     agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
@@ -124,7 +126,7 @@ def wire(
         marks=marks,
         homes=stores.homes,
         people=people,
-        rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, options=options),
+        rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, settings=settings),
         runs=runs,
         outbox=outbox,
         outage=outage,

@@ -14,7 +14,15 @@ import discord
 
 from bot.agent import Agent, Tool, tool
 from bot.events import RecordedEvent
-from bot.frontend import FrontendOptions, ParleyClient, Stores, may_decide
+from bot.frontend import (
+    FrontendOptions,
+    Operator,
+    ParleyClient,
+    ServerProfiles,
+    SettingsBook,
+    Stores,
+    may_decide,
+)
 from bot.frontend.tools import discord_tools
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
@@ -86,9 +94,12 @@ def parley(
     model_url: str,
     tools: Tools,
     options: FrontendOptions,
+    operator: Operator | None = None,
     **limits: Any,
 ) -> ParleyClient:
     """Make the real client over a store; `limits` are further ones of its agent."""
+    stores = Stores.beside(store)
+    book = SettingsBook(stores.settings, operator or Operator(options=options))
     provider = Provider(
         base_url=model_url,
         model="scripted",
@@ -101,13 +112,16 @@ def parley(
             session_manager=store,
             tools=[*tools.all, *discord_tools(client).values()],
             may_decide=lambda request, actor: may_decide(options, actor),
+            profiles=ServerProfiles(homes=stores.homes, book=book),
+            system_prompt=operator.prompt if operator else "",
             **limits,
         )
 
     return ParleyClient(
         make_agent=make_agent,
-        stores=Stores.beside(store),
+        stores=stores,
         options=options,
+        settings=book,
     )
 
 
@@ -119,6 +133,7 @@ class Stage:
         general: A channel where the bot answers when it is mentioned.
         desk: A channel where it answers everything.
         store: That of the bot that runs, or ran last.
+        operator: What servers may set; by default nothing of the model.
     """
 
     store: SQLiteSessionManager = field(init=False)
@@ -140,6 +155,7 @@ class Stage:
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
     context_window: int = 0
+    operator: Operator | None = None
 
     @property
     def clock(self) -> ManualClock:
@@ -191,6 +207,7 @@ class Stage:
             model_url=self.service.base_url,
             tools=self.tools,
             options=options,
+            operator=replace(self.operator, options=options) if self.operator else None,
             approval_ttl=self.approval_ttl,
             max_model_calls=self.max_model_calls,
             context_window=self.context_window,
