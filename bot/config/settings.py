@@ -66,8 +66,8 @@ class Settings(BaseSettings):
     )
     model_extras: Extras = Field(
         ("temperature", "top_p"),
-        description="What else servers may set of its requests: temperature, top_p, "
-        "frequency_penalty, presence_penalty, max_tokens; or none.",
+        description="What servers may set too: temperature, top_p, frequency_penalty, "
+        "presence_penalty, max_tokens; or none.",
     )
     model_sees_images: bool = Field(
         True, description="Whether the model reads images; false: it is told their names only."

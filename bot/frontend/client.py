@@ -20,7 +20,10 @@ from bot.frontend.outbox import NOBODY
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
 from bot.frontend.settings.book import SettingsBook
+from bot.frontend.settings.command import add_settings
+from bot.frontend.settings.desk import SettingsDesk
 from bot.frontend.settings.effective import Operator
+from bot.frontend.settings.panel import PanelItem
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
 from bot.frontend.wiring import wire
@@ -78,6 +81,9 @@ class ParleyClient(discord.AutoShardedClient):
             pacing=self.pacing,
         )
         self.control, self.people = self._parts.control, self._parts.people
+        self.settings_desk = SettingsDesk(
+            book=self.settings, people=self.people, tasks=self._parts.work
+        )
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -91,7 +97,8 @@ class ParleyClient(discord.AutoShardedClient):
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
-        self.add_dynamic_items(*BUTTONS)
+        add_settings(self.tree, self.settings_desk)
+        self.add_dynamic_items(*BUTTONS, PanelItem)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:

@@ -58,7 +58,7 @@ class Own:
         """Return it as it is stored: only what is set."""
         told = {each.name: getattr(self, each.name) for each in fields(self)}
         known = {name: value for name, value in told.items() if value not in (None, {})}
-        return json.dumps(known, default=sorted, ensure_ascii=False, sort_keys=True)
+        return json.dumps(known, default=sorted, sort_keys=True)
 
     @classmethod
     def from_json(cls: type[T], text: str) -> T:
