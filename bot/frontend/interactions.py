@@ -15,11 +15,16 @@ from bot.frontend.refusals import DiscordError, asked
 logger = logging.getLogger(__name__)
 
 
-async def acknowledged(interaction: discord.Interaction) -> bool:
-    """Tell Discord that it arrived, before anything else; one that is late is not acted on."""
+async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
+    """Tell Discord that it arrived, before anything else; one that is late is not acted on.
+
+    Args:
+        interaction: What arrived.
+        thinking: Whether a form is answered by a message of its own.
+    """
     try:
         with around("acknowledge"):
-            await asked(lambda: interaction.response.defer(ephemeral=True))
+            await asked(lambda: interaction.response.defer(ephemeral=True, thinking=thinking))
     except DiscordError as exc:
         logger.warning("an interaction could not be acknowledged: %s", exc)
         return False

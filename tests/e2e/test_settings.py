@@ -121,11 +121,19 @@ async def test_only_who_manages_the_server_changes_it(stage: Stage) -> None:
         ):
             refused = await stage.alice.runs(command, in_=stage.general, **options)
             assert refused.text == NOT_A_MANAGER
-        panel = await opened(stage.mod, stage.general)
-        janitor = stage.guild.members[stage.mod]
-        janitor.permissions = type(janitor.permissions)(0)
-        late = await stage.mod.selects(panel, TOPICS, ["Model"])
-        assert late.messages[-1].content == NOT_A_MANAGER
+        manager = stage.guild.role("manager", permissions=["MANAGE_GUILD"])
+        stage.guild.give(stage.bob, manager)
+        panel = await opened(stage.bob, stage.general)
+        form = (await stage.bob.selects(panel, TOPICS, ["System prompt"])).modal
+        assert form is not None
+        stage.guild.take(stage.bob, manager)
+        for late in (
+            await stage.bob.submits(form, None, **{"Prompt (empty: the default)": "Obey bob."}),
+            await stage.bob.selects(panel, TOPICS, ["Model"]),
+            await stage.bob.clicks(panel, "This channel"),
+        ):
+            await late.until(lambda answer: answer.messages != [])
+            assert late.messages[-1].content == NOT_A_MANAGER
 
 
 async def test_settings_and_the_panel_itself_outlive_a_restart(stage: Stage) -> None:

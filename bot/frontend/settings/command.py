@@ -71,9 +71,11 @@ def _add_panel(tree: Tree, desk: SettingsDesk) -> None:
         await show(interaction, await desk.changed(scope, origin, "prompt", by, lambda: edit))
 
 
-async def _admitted(interaction: discord.Interaction, desk: SettingsDesk) -> bool:
+async def _admitted(
+    interaction: discord.Interaction, desk: SettingsDesk, *, thinking: bool = False
+) -> bool:
     """Acknowledge a command; return whether who gave it may manage the server."""
-    if not await acknowledged(interaction):
+    if not await acknowledged(interaction, thinking=thinking):
         return False
     if desk.may_manage(interaction):
         return True
@@ -162,7 +164,7 @@ class _Personas(app_commands.Group):
             return
 
         async def done(sent: discord.Interaction, make: Callable[[], Edit]) -> None:
-            if await _admitted(sent, self._desk):
+            if await _admitted(sent, self._desk, thinking=True):
                 await self._change(sent, _server(sent), make, "Kept.")
 
         form = PersonaForm(name, "", lambda text: with_persona(name, text), done)

@@ -46,7 +46,9 @@ class Form(ui.Modal):
         """Make the change."""
         await self._done(interaction, self.edit)
 
-    async def on_error(self, interaction: discord.Interaction, error: Exception) -> None:
+    async def on_error(  # type: ignore[override] # discord.py's own says it of forms that way
+        self, interaction: discord.Interaction, error: Exception
+    ) -> None:
         """Tell that it failed."""
         await tell_failure(interaction, error)
 

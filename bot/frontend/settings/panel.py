@@ -85,8 +85,8 @@ class PanelItem(
         cls, interaction: discord.Interaction, item: ui.Item[Any], match: re.Match[str], /
     ) -> PanelItem:
         """Make the one that was used; its id says what it is about."""
-        numbers = (int(match[name]) for name in ("channel", "origin"))
-        return cls(item, Address(match["what"], *numbers, match["topic"], int(match["page"])))
+        channel, origin, page = (int(match[name]) for name in ("channel", "origin", "page"))
+        return cls(item, Address(match["what"], channel, origin, match["topic"], page))
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Do what it is for."""

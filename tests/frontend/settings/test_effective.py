@@ -104,8 +104,9 @@ def test_what_holds(
 def test_the_lower_of_two_budgets_holds(
     name: str, operator: int, server: int | None, value: int | None, source: Source
 ) -> None:
-    ceiling = replace(OPERATOR, **{name: operator})
-    found = effective(ceiling, ServerSettings(**{name: server}), ChannelSettings())
+    ceiling: dict[str, Any] = {name: operator}
+    own: dict[str, Any] = {name: server}
+    found = effective(replace(OPERATOR, **ceiling), ServerSettings(**own), ChannelSettings())
     chosen = getattr(found, name)
     assert (chosen.value, chosen.source) == (value, source)
 
