@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,30 @@ def _backup(given: argparse.Namespace) -> int:
     return 0
 
 
+def _usage(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    database = load_settings(given.env_file, discord=False, model=False).database
+    if not database.is_file():
+        raise StorageError(f"there is no database {database}")
+    asyncio.run(_tell_usage(database, given))
+    return 0
+
+
+async def _tell_usage(path: Path, given: argparse.Namespace) -> None:
+    from bot.sessions.usage import By, UsageStore
+    from bot.storage import SQLiteDatabase
+    from bot.usage import usage_report
+
+    database, by = SQLiteDatabase(path), By(given.by) if given.by else None
+    try:
+        store = UsageStore(database)
+        async for piece in usage_report(store, since=given.since, by=by, csv=given.csv):
+            print(piece, end="")
+    finally:
+        await database.close()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bot",
@@ -173,7 +198,23 @@ def _parser() -> argparse.ArgumentParser:
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    usage = add("usage", _usage, "tell how many tokens were used, also while the bot runs")
+    usage.add_argument("--csv", action="store_true", help="as CSV; without --by: every call")
+    usage.add_argument("--by", choices=("user", "server", "model", "day"), help="what to sum up by")
+    usage.add_argument(
+        "--since",
+        type=_day,
+        metavar="YYYY-MM-DD",
+        help="the first day, by UTC (default: the first of this month)",
+    )
     return parser
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day like 2026-11-29") from exc
 
 
 def _session_id(text: str) -> str:

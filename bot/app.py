@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from bot.agent import Agent, Profiles, Tool, ToolSource
 from bot.agent.approvals import MayDecide
+from bot.agent.budgets import Budgets, Limits
+from bot.agent.meter import Meter
+from bot.agent.metering import StoredMeter
 from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
 from bot.errors import ConfigError
 from bot.mcp import open_servers
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
+from bot.sessions.homes import HomeStore
+from bot.sessions.usage import UsageStore
 from bot.storage.claim import claimed
 from bot.tools import current_time, fetch_page, own_tools, roll_dice
 from bot.watchdog import watched
@@ -84,6 +89,7 @@ def make_agent(
     provider: Provider,
     store: SQLiteSessionManager,
     tools: Sequence[Tool],
+    meter: Meter,
     toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
     profiles: Profiles | None = None,
@@ -103,6 +109,7 @@ def make_agent(
         compact_at=settings.compact_at,
         sees_images=settings.model_sees_images,
         profiles=profiles,
+        meter=meter,
     )
 
 
@@ -114,11 +121,12 @@ async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSes
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
         tools = chosen_tools(settings, TOOLS)
+        meter = StoredMeter(usage=UsageStore(store.database), homes=HomeStore(store.database))
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
-        yield (
-            make_agent(settings, provider=provider, store=store, tools=tools, toolsets=[servers]),
-            store,
+        agent = make_agent(
+            settings, provider=provider, store=store, tools=tools, toolsets=[servers], meter=meter
         )
+        yield agent, store
 
 
 @asynccontextmanager
@@ -133,7 +141,14 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
-    from bot.frontend import ParleyClient, ServerProfiles, SettingsBook, Stores, may_decide
+    from bot.frontend import (
+        ParleyClient,
+        ServerProfiles,
+        SettingsBook,
+        Stores,
+        make_meter,
+        may_decide,
+    )
     from bot.frontend.tools import discord_tools
 
     async with AsyncExitStack() as stack:
@@ -150,6 +165,12 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
                 provider=provider,
                 store=store,
                 tools=chosen_tools(settings, known),
+                meter=make_meter(
+                    stores,
+                    options,
+                    lambda *who: client.people.actor_of(*who),
+                    settings=book,
+                ),
                 toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
                 profiles=ServerProfiles(homes=stores.homes, book=book),
@@ -214,6 +235,7 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         approver_user_ids=settings.approver_users,
         reply_mode=ReplyMode(settings.reply_mode),
         dms=DMPolicy(settings.dms),
+        budgets=budgets(settings),
         turns_per_minute=settings.turns_per_minute,
         answer_buttons=settings.answer_buttons,
         show_reasoning=settings.show_reasoning,
@@ -234,6 +256,16 @@ def operator_of(settings: Settings, options: FrontendOptions) -> Operator:
         fixed=SPEAKERS,
         extras=frozenset(settings.model_extras),
         options=options,
+    )
+
+
+def budgets(settings: Settings) -> Budgets:
+    """Return the budgets that are set up."""
+    return Budgets(
+        person=Limits(settings.user_tokens_per_day, settings.user_tokens_per_month),
+        server=Limits(settings.server_tokens_per_day, settings.server_tokens_per_month),
+        roles_day={str(role): most for role, most in settings.role_tokens_per_day.items()},
+        roles_month={str(role): most for role, most in settings.role_tokens_per_month.items()},
     )
 
 

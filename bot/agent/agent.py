@@ -18,6 +18,7 @@ from bot.agent.ending import pending
 from bot.agent.inputs import UserInput, user_events
 from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
+from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
 from bot.agent.models import Models
 from bot.agent.parts import Parts
@@ -63,6 +64,7 @@ class Agent:
         compact_at: The share of them from which on what is older is summarised.
         sees_images: Whether the model reads images; one that does not is only told their names.
         profiles: How single sessions are answered otherwise: model, prompt, tools.
+        meter: Asked before each call of the model, and told what it used.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Agent:
         compact_at: float = 0.75,
         sees_images: bool = True,
         profiles: Profiles | None = None,
+        meter: Meter | None = None,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -102,6 +105,7 @@ class Agent:
             capacity=own.capacity,
             attachments=Attachments(manager, sees_images=sees_images),
             profiles=profiles or OneProfile(),
+            meter=meter or FreeMeter(),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
@@ -292,12 +296,13 @@ class Agent:
 
         Raises:
             AccessDeniedError: if `by` may not continue the session.
+            BudgetUsedUpError: if the model may not be called for `by`.
             ModelError: if the model gives no summary; the session is as it was.
         """
         live = await self._opened(session_id, by)
         if live is None:
             return 0
-        done = await compact_by_hand(await self._parts.of(session_id), live)
+        done = await compact_by_hand(await self._parts.of(session_id), live, by)
         return done.messages if done else 0
 
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:

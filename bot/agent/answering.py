@@ -12,10 +12,12 @@ from bot.agent.checks import Refusals, refusals_to_ask
 from bot.agent.closing import Shown, answers, settle
 from bot.agent.compacting import fitting_request, shorter_request
 from bot.agent.live import LiveSession
+from bot.agent.meter import Call, metered
 from bot.agent.model import (
     ModelAnswer,
     ModelRequest,
     ReasoningDelta,
+    Reported,
     Retrying,
     TextDelta,
 )
@@ -110,7 +112,14 @@ async def _pieces(
 ) -> AsyncGenerator[Event | ModelAnswer, None]:
     assert live.shown is not None  # noqa: S101 - set by `ask_model`
     shown = live.shown.pieces
-    async with aclosing(parts.model.stream(request)) as stream:
+    call = Call(
+        session_id=live.session_id,
+        turn_id=turn_id,
+        number=live.shown.call,
+        user_id=asker(live.session, turn_id),
+        model=parts.model.model,
+    )
+    async with aclosing(metered(parts.meter, parts.model, request, call)) as stream:
         while True:
             try:
                 item = await live.interrupts.guard(stream.__anext__)
@@ -124,6 +133,8 @@ async def _pieces(
                     yield ReasoningChunkEvent(turn_id=turn_id, chunk=text)
                 case Retrying(delay):
                     yield RateLimitEvent(turn_id=turn_id, retry_after=delay)
+                case Reported():
+                    pass
                 case answer:
                     yield answer
 

@@ -11,6 +11,7 @@ from typing import Any
 from bot.agent.attachments import Attachments
 from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
+from bot.agent.meter import Meter
 from bot.agent.model import Model
 from bot.agent.models import Models
 from bot.agent.profiles import OneProfile, Profiles
@@ -39,6 +40,7 @@ class Parts:
     slots: asyncio.Semaphore
     capacity: Capacity
     attachments: Attachments
+    meter: Meter
     profiles: Profiles = field(default_factory=OneProfile)
     allowed: frozenset[str] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)

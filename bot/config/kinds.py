@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
@@ -50,6 +51,20 @@ def _ids(value: object) -> object:
                 f"in its developer mode; {each[:40]!r} is none"
             )
     return _split(value)
+
+
+def _role_tokens(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    pairs = [each.partition(":")[::2] for each in value.replace(",", " ").split()]
+    for role, tokens in pairs:
+        _ids(role)
+        if not (role and tokens.isascii() and tokens.isdigit()):
+            raise ValueError(
+                "must be roles with their tokens, such as 123456789012345678:50000, separated by "
+                f"commas; {role[:40]!r} has none"
+            )
+    return {int(role): int(tokens) for role, tokens in pairs}
 
 
 def _none(value: object) -> object:
@@ -116,6 +131,8 @@ Tools = Annotated[
 ]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Extras = Annotated[tuple[ExtraName, ...], NoDecode, BeforeValidator(_none)]
+Tokens = Annotated[int, Field(ge=0, le=10**12)]
+RoleTokens = Annotated[Mapping[int, Tokens], NoDecode, BeforeValidator(_role_tokens)]
 Url = Annotated[str, AfterValidator(_http)]
 McpFile = Annotated[Path | None, BeforeValidator(_no_file)]
 TextFile = Annotated[Path, AfterValidator(_readable)]

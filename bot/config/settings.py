@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,15 +18,18 @@ from bot.config.kinds import (
     McpFile,
     Names,
     ProviderName,
+    RoleTokens,
     Seconds,
     Secret,
     TextFile,
+    Tokens,
     Tools,
     Url,
 )
 from bot.config.servers import MCP_FILE, McpServer
 
 NOBODY: frozenset[int] = frozenset()
+NO_ROLES: Mapping[int, int] = {}
 
 
 class Settings(BaseSettings):
@@ -142,6 +145,20 @@ class Settings(BaseSettings):
     turns_per_minute: Count = Field(
         10, description="How many messages of one person are answered in a minute."
     )
+    user_tokens_per_day: Tokens = Field(
+        0, description="How many tokens answers to one person may take in a day (UTC); 0: any."
+    )
+    user_tokens_per_month: Tokens = Field(0, description="The same for a month.")
+    role_tokens_per_day: RoleTokens = Field(
+        NO_ROLES,
+        description="What people with a role have instead, as role:tokens, separated by commas; of "
+        "several roles the one that gives most counts, 0: any.",
+    )
+    role_tokens_per_month: RoleTokens = Field(NO_ROLES, description="The same for a month.")
+    server_tokens_per_day: Tokens = Field(
+        0, description="How many tokens all people of a server have together in a day; 0: any."
+    )
+    server_tokens_per_month: Tokens = Field(0, description="The same for a month.")
     answer_buttons: bool = Field(
         True, description="Whether answers have buttons: try again, continue; true or false."
     )

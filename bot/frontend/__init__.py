@@ -2,6 +2,7 @@
 
 from bot.frontend.access import may_decide
 from bot.frontend.client import ParleyClient
+from bot.frontend.metering import make_meter
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.settings.effective import Operator
@@ -18,5 +19,6 @@ __all__ = [
     "ServerProfiles",
     "SettingsBook",
     "Stores",
+    "make_meter",
     "may_decide",
 ]

@@ -26,6 +26,7 @@ from bot.frontend.settings.effective import Operator
 from bot.frontend.settings.panel import PanelItem
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
+from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
 
 logger = logging.getLogger(__name__)
@@ -98,6 +99,7 @@ class ParleyClient(discord.AutoShardedClient):
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
         add_settings(self.tree, self.settings_desk)
+        add_usage(self.tree, self._parts.desk, self.people)
         self.add_dynamic_items(*BUTTONS, PanelItem)
         await self.tree.sync_if_changed(self._marks)
 

@@ -13,6 +13,7 @@ from bot.errors import (
     ApprovalDecidedError,
     ApprovalNotFoundError,
     ApprovalRefusedError,
+    BudgetUsedUpError,
     ModelError,
     NotLatestError,
 )
@@ -172,6 +173,8 @@ class Control:
             return NO_CONVERSATION
         try:
             count = await self._agent.compact(session_id, by=actor.user_id)
+        except BudgetUsedUpError as exc:
+            return str(exc)
         except ModelError as exc:
             failure = failure_of(exc, session_id=session_id)
             return f"I could not summarise it. {failure.text} (reference {failure.reference})"

@@ -10,6 +10,7 @@ from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 from bot.sessions.settings import SettingsStore
+from bot.sessions.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class Stores:
         marks: What was told once.
         homes: In which server and channel each session is.
         settings: What servers and channels have of their own.
+        usage: What calls of the model used.
     """
 
     sessions: SessionStore
@@ -31,6 +33,7 @@ class Stores:
     marks: MarkStore
     homes: HomeStore
     settings: SettingsStore
+    usage: UsageStore
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:
@@ -43,4 +46,5 @@ class Stores:
             marks=MarkStore(database),
             homes=HomeStore(database),
             settings=SettingsStore(database),
+            usage=UsageStore(database),
         )

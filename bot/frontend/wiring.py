@@ -33,6 +33,7 @@ from bot.frontend.settings.look import look_of
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
+from bot.frontend.usage import UsageDesk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ class Parts:
     seen: Seen
     control: Control
     people: People
+    desk: UsageDesk
     recovery: Recovery
     expiry: Expiry
     previews: Previews
@@ -149,6 +151,12 @@ def wire(
         seen=seen,
         control=control,
         people=people,
+        desk=UsageDesk(
+            usage=stores.usage,
+            budgets=options.budgets,
+            people=people,
+            server_limits=settings.limits_of,
+        ),
         recovery=recovery,
         expiry=expiry,
         previews=previews,

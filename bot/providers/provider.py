@@ -12,9 +12,9 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bot.agent.model import ModelEvent, ModelRequest, ReasoningDelta, Retrying, TextDelta
+from bot.agent.model import ModelEvent, ModelRequest, Reported, Retrying
 from bot.errors import ModelError, ModelUnavailableError
-from bot.providers.assemble import Assembler
+from bot.providers.assemble import Assembler, Delta
 from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
 from bot.providers.settings import checked
@@ -122,7 +122,7 @@ class Provider:
             try:
                 async with aclosing(self._attempt(request)) as events:
                     async for event in events:
-                        shown = True
+                        shown = shown or not isinstance(event, Reported)
                         yield event
                 return
             except ModelUnavailableError as error:
@@ -209,9 +209,7 @@ class Provider:
         yield answer.finished()
 
 
-async def _deltas(
-    blocks: AsyncIterator[bytes], answer: Assembler
-) -> AsyncGenerator[TextDelta | ReasoningDelta]:
+async def _deltas(blocks: AsyncIterator[bytes], answer: Assembler) -> AsyncGenerator[Delta]:
     reader = EventReader()
     async for block in blocks:
         for delta in _taken(reader.feed(block), answer):
@@ -223,7 +221,7 @@ async def _deltas(
         yield delta
 
 
-def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[TextDelta | ReasoningDelta]:
+def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[Delta]:
     for chunk in chunks:
         if chunk == DONE:
             answer.done()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import discord
 
 from bot.agent import Agent, Tool, tool
-from bot.events import RecordedEvent
+from bot.events import RecordedEvent, utc_now
 from bot.frontend import (
     FrontendOptions,
     Operator,
@@ -21,6 +21,7 @@ from bot.frontend import (
     ServerProfiles,
     SettingsBook,
     Stores,
+    make_meter,
     may_decide,
 )
 from bot.frontend.tools import discord_tools
@@ -95,6 +96,7 @@ def parley(
     tools: Tools,
     options: FrontendOptions,
     operator: Operator | None = None,
+    clock: Callable[[], datetime] = utc_now,
     **limits: Any,
 ) -> ParleyClient:
     """Make the real client over a store; `limits` are further ones of its agent."""
@@ -114,15 +116,18 @@ def parley(
             may_decide=lambda request, actor: may_decide(options, actor),
             profiles=ServerProfiles(homes=stores.homes, book=book),
             system_prompt=operator.prompt if operator else "",
+            meter=make_meter(
+                stores,
+                options,
+                lambda *who: made.people.actor_of(*who),
+                clock,
+                settings=book,
+            ),
             **limits,
         )
 
-    return ParleyClient(
-        make_agent=make_agent,
-        stores=stores,
-        options=options,
-        settings=book,
-    )
+    made = ParleyClient(make_agent=make_agent, stores=stores, options=options, settings=book)
+    return made
 
 
 @dataclass(kw_only=True)
@@ -208,6 +213,7 @@ class Stage:
             tools=self.tools,
             options=options,
             operator=replace(self.operator, options=options) if self.operator else None,
+            clock=self.world.clock.now,
             approval_ttl=self.approval_ttl,
             max_model_calls=self.max_model_calls,
             context_window=self.context_window,

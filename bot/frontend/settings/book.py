@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from bot.agent.budgets import Limits
 from bot.events import utc_now
 from bot.frontend.settings.effective import Effective, Operator, effective
 from bot.frontend.settings.own import ChannelSettings, Own, ServerSettings
@@ -69,6 +70,11 @@ class SettingsBook:
         server, channel = await self.own(home, fresh=fresh)
         ids = frozenset({home.channel_id, thread_id or home.channel_id})
         return effective(self.operator, server, channel, ids)
+
+    async def limits_of(self, server_id: int) -> Limits:
+        """Return how many tokens all people of a server have together."""
+        here = await self.here(Home(server_id, 0))
+        return Limits(here.tokens_per_day.value or 0, here.tokens_per_month.value or 0)
 
     async def own(self, home: Home, *, fresh: bool = True) -> Pair:
         """Return what a server and a channel have of their own."""

@@ -18,7 +18,6 @@ FILE_LIMIT = 64 * 1024
 NAME_LIMIT = 40
 TOO_LONG = f"A prompt has at most {PROMPT_LIMIT:,} characters, and that has more."
 NO_TEXT = "That is not a text. A prompt is a plain text file, best in UTF-8."
-MOST_TOKENS = 10**12
 
 
 class SettingError(ParleyError):
@@ -93,7 +92,7 @@ def tokens_of(written: str) -> int | None:
     digits = "".join(char for char in written if char not in " .,_'\u202f\u00a0")
     if not digits:
         return None
-    if not (digits.isascii() and digits.isdigit() and int(digits[:15]) <= MOST_TOKENS):
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 13 and int(digits)):
         raise SettingError("How many tokens is a whole number, like 100,000; empty: any.")
     return int(digits)
 

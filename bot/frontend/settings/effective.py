@@ -44,9 +44,7 @@ class Operator:
         fixed: The part that stays, whatever anybody sets.
         extras: The names of those that may be set.
         tools: The tools that there are.
-        tokens_per_day: Tokens of a server; 0: any number.
-        tokens_per_month: The same for a month.
-        options: How the bot behaves in Discord.
+        options: How the bot behaves in Discord, and what servers have.
     """
 
     models: tuple[str, ...] = ()
@@ -54,8 +52,6 @@ class Operator:
     fixed: str = ""
     extras: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
-    tokens_per_day: int = 0
-    tokens_per_month: int = 0
     options: FrontendOptions = field(default_factory=FrontendOptions)
 
 
@@ -125,8 +121,8 @@ def effective(
             lambda each: each.answer_buttons if options.answer_buttons else None,
             options.answer_buttons,
         ),
-        tokens_per_day=_tokens(operator.tokens_per_day, server.tokens_per_day),
-        tokens_per_month=_tokens(operator.tokens_per_month, server.tokens_per_month),
+        tokens_per_day=_tokens(options.budgets.server.day, server.tokens_per_day),
+        tokens_per_month=_tokens(options.budgets.server.month, server.tokens_per_month),
     )
 
 
@@ -161,6 +157,6 @@ def _prompt(
 
 
 def _tokens(ceiling: int, own: int | None) -> Chosen[int | None]:
-    if own is None or (ceiling and own >= ceiling):
+    if not own or (ceiling and own >= ceiling):
         return Chosen(ceiling or None)
     return Chosen(own, Source.SERVER)

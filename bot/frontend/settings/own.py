@@ -76,7 +76,7 @@ class ServerSettings(Own):
 
     Attributes:
         personas: Prompts by name, of which each channel may have one.
-        tokens_per_day: How many tokens all its people have together; 0: none.
+        tokens_per_day: How many tokens all its people have together.
         tokens_per_month: The same for a month.
     """
 

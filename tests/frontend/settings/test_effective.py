@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.budgets import Budgets, Limits
 from bot.frontend.options import FrontendOptions, ReplyMode
 from bot.frontend.settings.effective import Effective, Operator, Source, effective
 from bot.frontend.settings.extras import EXTRAS, read
@@ -87,26 +88,28 @@ def test_what_holds(
     assert (chosen.value, chosen.source) == (value, source)
 
 
-@pytest.mark.parametrize("name", ["tokens_per_day", "tokens_per_month"])
+@pytest.mark.parametrize(
+    ("name", "span"), [("tokens_per_day", "day"), ("tokens_per_month", "month")]
+)
 @pytest.mark.parametrize(
     ("operator", "server", "value", "source"),
     [
         (0, None, None, O),
         (0, 500, 500, S),
-        (0, 0, 0, S),
+        (0, 0, None, O),
         (1000, None, 1000, O),
         (1000, 500, 500, S),
-        (1000, 0, 0, S),
+        (1000, 0, 1000, O),
         (1000, 1000, 1000, O),
         (1000, 5000, 1000, O),
     ],
 )
 def test_the_lower_of_two_budgets_holds(
-    name: str, operator: int, server: int | None, value: int | None, source: Source
+    name: str, span: str, operator: int, server: int | None, value: int | None, source: Source
 ) -> None:
-    ceiling: dict[str, Any] = {name: operator}
+    options = FrontendOptions(budgets=Budgets(server=Limits(**{span: operator})))
     own: dict[str, Any] = {name: server}
-    found = effective(replace(OPERATOR, **ceiling), ServerSettings(**own), ChannelSettings())
+    found = effective(Operator(options=options), ServerSettings(**own), ChannelSettings())
     chosen = getattr(found, name)
     assert (chosen.value, chosen.source) == (value, source)
 
@@ -168,8 +171,11 @@ OPERATORS = st.builds(
     fixed=st.just("Fixed."),
     extras=st.frozensets(st.sampled_from([*EXTRAS])),
     tools=st.frozensets(st.sampled_from(["dice", "clock"])),
-    tokens_per_day=st.integers(min_value=0, max_value=100),
-    options=st.builds(FrontendOptions, answer_buttons=st.booleans()),
+    options=st.builds(
+        FrontendOptions,
+        answer_buttons=st.booleans(),
+        budgets=st.builds(Budgets, server=st.builds(Limits, st.integers(0, 100))),
+    ),
 )
 
 
@@ -184,8 +190,8 @@ def test_nothing_passes_the_ceiling(
     assert found.tools.value <= operator.tools
     assert found.answer_buttons.value <= operator.options.answer_buttons
     assert found.system_prompt.endswith("Fixed.")
-    limit = operator.tokens_per_day
-    assert not limit or (found.tokens_per_day.value or 0) <= limit
+    limit = operator.options.budgets.server.day
+    assert not limit or 0 < (found.tokens_per_day.value or 0) <= limit
 
 
 @given(SERVERS, CHANNELS)
