@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from bot.agent import tool
 from bot.frontend import Operator
 from bot.frontend.settings.desk import NOT_A_MANAGER
 from bot.frontend.settings.edits import NO_TEXT, TOO_LONG
 from bot.sandbox import Answer, Guild, Message, Person, Place
+from bot.sandbox.model.replies import chunk, delta_chunk
 from tests.e2e.stage import Stage
 from tests.setups import labels
 
@@ -230,16 +232,49 @@ async def test_only_some_roles_may_talk(stage: Stage) -> None:
     assert len(stage.model.requests) == 1
 
 
-async def test_a_budget_is_kept_for_the_server(stage: Stage) -> None:
+async def test_a_server_has_less_tokens_than_the_operator_gives(stage: Stage) -> None:
+    usage = {"prompt_tokens": 90, "completion_tokens": 10}
+    stage.model.chunks([delta_chunk({"content": "Hello."}, "stop"), chunk(usage=usage)])
+    topic = "Tokens a day and a month"
     async with stage.running():
         panel = await opened(stage.mod, stage.desk)
-        topic = "Tokens a day and a month"
-        told = await written(stage.mod, panel, topic, **{"A day": "100,000"})
-        assert "100,000 a day, any number a month *(set for the server)*" in told.text
         told = await written(stage.mod, panel, topic, **{"A day": "many"})
         assert told.text.startswith("**How many tokens is a whole number")
+        told = await written(stage.mod, panel, topic, **{"A day": "100", "A month": "1,000,000"})
+        assert "100 a day, 1,000,000 a month *(set for the server)*" in told.text
+        await stage.alice.says("hi", in_=stage.desk)
+        await stage.says(stage.desk, "Hello.")
+        await stage.bob.says("hi", in_=stage.desk)
+        await stage.says(stage.desk, "This server's 100 tokens for today are used up")
+        answer = await stage.mod.runs("/usage", in_=stage.desk, view="people")
+        assert "0 of 100 are left" in answer.text
+    assert len(stage.model.requests) == 1
+
+
+async def test_numbers_out_of_bounds_are_refused(stage: Stage) -> None:
+    async with stage.running():
+        panel = await opened(stage.mod, stage.desk)
         told = await written(stage.mod, panel, "Temperature and the like", temperature="9")
         assert told.text.startswith("**temperature is a number from 0 to 2.**")
+        assert "as the model has it *(default)*" in told.text
+
+
+async def test_more_tools_than_a_menu_holds_are_chosen_page_by_page(stage: Stage) -> None:
+    names = [f"t{number:02}" for number in range(30)]
+    stage.tools.more = [tool(name=name)(lambda: "done") for name in names]
+    stage.model.says("Hello.")
+    async with stage.running() as client:
+        known = sorted(client.agent.tools)
+        first, second = known[:25], known[25:]
+        panel = await opened(stage.mod, stage.desk)
+        await chosen(stage.mod, panel, "Tools", *first[:2])
+        await stage.mod.selects(panel, TOPICS, ["Tools"])
+        await stage.mod.clicks(panel, "More")
+        await stage.mod.selects(panel, "Tools", second[:1])
+        await stage.alice.says("hi", in_=stage.desk)
+        await stage.says(stage.desk, "Hello.")
+    offered = [each["function"]["name"] for each in stage.model.requests[0]["tools"]]
+    assert set(offered) == {*first[:2], second[0]}
 
 
 async def test_a_prompt_comes_from_a_file(stage: Stage) -> None:

@@ -166,7 +166,7 @@ async def read_prompt(file: discord.Attachment) -> str:
         data = await asked(file.read)
     except DiscordError as exc:
         raise SettingError(f"I could not read that file: {exc}.") from exc
-    return prompt_of_file(data)
+    return await asyncio.to_thread(prompt_of_file, data)
 
 
 async def show(interaction: discord.Interaction, shown: Shown) -> None:
