@@ -25,6 +25,7 @@ from bot.mcp import open_servers
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.homes import HomeStore
+from bot.sessions.lifetimes import Lifetime
 from bot.sessions.usage import UsageStore
 from bot.storage.claim import claimed
 from bot.tools import current_time, fetch_page, own_tools, roll_dice
@@ -242,6 +243,9 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         sees_images=settings.model_sees_images,
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
+        lifetime=Lifetime(
+            age=_days(settings.session_max_days), idle=_days(settings.session_idle_days)
+        ),
         api_base=settings.discord_api_base,
     )
 
@@ -267,6 +271,10 @@ def budgets(settings: Settings) -> Budgets:
         roles_day={str(role): most for role, most in settings.role_tokens_per_day.items()},
         roles_month={str(role): most for role, most in settings.role_tokens_per_month.items()},
     )
+
+
+def _days(number: float) -> timedelta | None:
+    return timedelta(days=number) if number else None
 
 
 def preload() -> None:

@@ -7,6 +7,7 @@ ParleyError
 │   ├── SessionConflictError     another writer stored events first; read again
 │   ├── DuplicateMessageError    a message with this `source_id` is stored already
 │   ├── NotLatestError           only the latest turn, once it has ended, can be asked about again
+│   ├── NotUndoneError           only the last reset, a short while ago, can be taken back
 │   ├── StateError               a value of `state` is not JSON
 │   └── AccessDeniedError        this user may not continue this session
 ├── ApprovalError                whoever decides
@@ -80,6 +81,14 @@ class NotLatestError(SessionError):
     def __init__(self, *, busy: bool) -> None:
         super().__init__("a turn has no end yet" if busy else "that is not the latest turn")
         self.busy = busy
+
+
+class NotUndoneError(SessionError):
+    """A reset is not the last boundary any more, or (`late`) too long ago."""
+
+    def __init__(self, *, late: bool) -> None:
+        super().__init__("that was too long ago" if late else "that is not the last reset")
+        self.late = late
 
 
 class StateError(SessionError, ValueError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from bot.agent.closing import end_turn
 from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
+from bot.agent.endings import ending, resetting, undone
 from bot.agent.inputs import UserInput, user_events
 from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
@@ -26,7 +27,7 @@ from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
 from bot.agent.tools import Tool, ToolSource, as_tool
-from bot.errors import AccessDeniedError, DuplicateMessageError
+from bot.errors import AccessDeniedError, DuplicateMessageError, NotUndoneError
 from bot.events import (
     ApprovalRequestedEvent,
     Ask,
@@ -34,13 +35,13 @@ from bot.events import (
     Decision,
     Event,
     RecordedEvent,
-    ResetEvent,
     TurnEndedEvent,
     TurnOutcome,
     UserMessageEvent,
     new_id,
+    utc_now,
 )
-from bot.sessions import InMemorySessionManager, Session, SessionManager
+from bot.sessions import InMemorySessionManager, Session, SessionManager, SessionStore
 
 
 class Agent:
@@ -278,18 +279,56 @@ class Agent:
         live = await self._opened(session_id, by)
         if live is None:
             return 0
-        shown, forgotten = live.shown, 0
-        live.interrupts.interrupt()
+        forgotten, begin_anew = 0, resetting(live, by=by)
 
-        def begin_anew(session: Session) -> Sequence[RecordedEvent]:
+        def counted(session: Session) -> Sequence[RecordedEvent]:
             nonlocal forgotten
             forgotten = sum(isinstance(e, UserMessageEvent) for e in session.events)
-            ends = [stopped(turn.turn_id) for turn in session.open_turns]
-            closing = [e for end in ends for e in end_turn(session, end, by=by, shown=shown)]
-            return [*closing, ResetEvent(by=by)]
+            return begin_anew(session)
 
-        await live.record(begin_anew)
+        await live.record(counted)
         return forgotten
+
+    async def undo_reset(self, session_id: str, seq: int, *, by: str) -> None:
+        """Take back the reset with this number; what was said since stays, and turns stay ended.
+
+        Raises:
+            AccessDeniedError: if there is no such session for this user.
+            NotUndoneError: if it is not the last boundary, or too long ago.
+        """
+        live = await self._opened(session_id, by)
+        if live is None or not isinstance(self._parts.manager, SessionStore):
+            raise NotUndoneError(late=False)
+        await live.record(lambda session: [undone(session, seq, by=by, now=utc_now())])
+
+    async def end(self, session_id: str, turn_ids: Collection[str] | None, *, by: str) -> bool:
+        """End those of some turns, or of all, that are open; return whether there were any.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+        """
+        live = await self._opened(session_id, by)
+        return bool(await live.record(ending(live, turn_ids, by=by))) if live else False
+
+    async def erase(self, session_id: str, turn_ids: Collection[str] | None, *, by: str) -> None:
+        """End some turns, or all, and erase their content; needs a `SessionStore`.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+        """
+        live = await self._opened(session_id, by)
+        if live is not None:
+            await live.erase(turn_ids, ending(live, turn_ids, by=by))
+
+    async def delete(self, session_id: str, *, by: str) -> None:
+        """End what is open in a session and delete it; needs a `SessionStore`.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+        """
+        live = await self._opened(session_id, by)
+        if live is not None:
+            await live.delete(ending(live, None, by=by))
 
     async def compact(self, session_id: str, *, by: str) -> int:
         """Summarise all but the latest turns now; return how many messages that was.

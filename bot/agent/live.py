@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterator,
+    Sequence,
+)
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -82,7 +90,7 @@ class LiveSession:
                 session = Session(self.session_id, user_id)
             if not may_continue(session, user_id):
                 raise AccessDeniedError(f"you may not continue the session {self.session_id!r}")
-            if self._session is None:
+            if not self._is_current:
                 self._take(await self._manager.get_or_create(self.session_id, user_id))
             return self.session
 
@@ -117,20 +125,61 @@ class LiveSession:
 
     async def _record(self, decide: Decide) -> Sequence[RecordedEvent]:
         async with self._lock:
+            return await self._write(decide)
+
+    async def _write(self, decide: Decide) -> Sequence[RecordedEvent]:
+        while True:
+            session = await self._read()
+            draft = session.draft()
+            recorded = draft.append(*decide(session))
+            try:
+                if recorded:
+                    await self._save(draft)
+            except BaseException as exc:
+                self._is_current = False
+                if not isinstance(exc, SessionConflictError):
+                    raise
+            else:
+                self._become(draft)
+                return recorded
+
+    async def erase(self, turn_ids: Collection[str] | None, ends: Decide) -> None:
+        """Record `ends`, and erase these turns, or all: nothing comes in between.
+
+        Raises:
+            ValueError: if one of them is open after that.
+        """
+        await self._end(ends, lambda store: store.erase(self.session, turn_ids))
+
+    async def delete(self, ends: Decide) -> None:
+        """Record `ends`, and delete the session; who continues it later begins another."""
+        await self._end(ends, lambda store: store.delete(self.session_id))
+
+    async def _end(self, ends: Decide, work: Callable[[SessionStore], Awaitable[object]]) -> None:
+        if not isinstance(self._manager, SessionStore):
+            raise TypeError("this session manager forgets nothing")
+        try:
+            await _finished(self._ended(self._manager, ends, work))
+        finally:
+            self._changed.tell()
+
+    async def _ended(
+        self,
+        store: SessionStore,
+        ends: Decide,
+        work: Callable[[SessionStore], Awaitable[object]],
+    ) -> None:
+        async with self._lock:
             while True:
-                session = await self._read()
-                draft = session.draft()
-                recorded = draft.append(*decide(session))
+                await self._write(ends)
                 try:
-                    if recorded:
-                        await self._save(draft)
-                except BaseException as exc:
-                    self._is_current = False
-                    if not isinstance(exc, SessionConflictError):
-                        raise
+                    await work(store)
+                except SessionConflictError:
+                    continue
                 else:
-                    self._become(draft)
-                    return recorded
+                    return
+                finally:
+                    self._is_current = False
 
     def _become(self, draft: Session) -> None:
         """Show what has been saved; a window that reaches further back is read again first."""

@@ -171,6 +171,12 @@ class Settings(BaseSettings):
         60,
         description="How old a message may be that is answered later, when the bot was away.",
     )
+    session_max_days: Annotated[float, Field(ge=0, le=36500)] = Field(
+        0, description="How many days after its beginning a conversation is deleted; 0: never."
+    )
+    session_idle_days: Annotated[float, Field(ge=0, le=36500)] = Field(
+        0, description="How many days after the last message it is deleted; 0: never."
+    )
     shutdown_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
         20, description="How long answers may go on being written when the bot is stopped."
     )

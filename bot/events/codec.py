@@ -30,6 +30,7 @@ from bot.events.recorded import (
     ApprovalRequestedEvent,
     AssistantMessageEvent,
     CompactionDoneEvent,
+    ErasedEvent,
     RecordedEvent,
     ResetEvent,
     ToolResultEvent,
@@ -219,6 +220,7 @@ _FORMS: Mapping[str, _Form[RecordedEvent]] = {
         (TurnResumedEvent, {}),
         (CompactionDoneEvent, {"usage": _Form(Usage), "covered": _NAMES}),
         (ResetEvent, {}),
+        (ErasedEvent, {}),
         (UnknownEvent, {"body": _MAPPING}),
     )
 }

@@ -211,15 +211,33 @@ class CompactionDoneEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetEvent(RecordedEvent):
-    """The conversation starts anew at event number `window_from` (0: at this event)."""
+    """The conversation starts anew at event number `window_from` (0: at this event).
+
+    One that begins before itself undoes the boundary before it, and ends no turn. `window_before`
+    is where the window began until then, 0 where that is not known.
+    """
 
     kind: ClassVar[str] = "reset"
     by: str
     window_from: int = 0
+    window_before: int = 0
+
+    @property
+    def undoes(self) -> bool:
+        """Whether it takes a reset back."""
+        return self.window_from < self.seq
 
     def placed(self, seq: int, turn_id: str) -> ResetEvent:
         """Return this event with its place; without a `window_from` the window begins here."""
         return replace(self, seq=seq, turn_id=turn_id, window_from=self.window_from or seq)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasedEvent(RecordedEvent):
+    """An event whose content was forgotten; `was` is what kind it had."""
+
+    kind: ClassVar[str] = "erased"
+    was: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

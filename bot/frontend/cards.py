@@ -9,7 +9,7 @@ import discord
 from discord import ui
 
 from bot.events import Ask
-from bot.frontend.control import ASKED, NOT_HERE, NOT_YOU, Control
+from bot.frontend.control import ASKED, NOT_HERE, NOT_YOU, UNDONE, Control
 from bot.frontend.ids import Place
 from bot.frontend.interactions import (
     acknowledged,
@@ -124,4 +124,19 @@ class Continue(Again, template=r"continue:(?P<name>[\w-]{1,80})"):
     ask = Ask.CONTINUE
 
 
-BUTTONS = (Approve, Deny, Stop, TryAgain, Continue)
+class Undo(Pressed, template=r"undo:(?P<name>[1-9][0-9]{0,15})"):
+    """Takes the reset back whose notice carries the button."""
+
+    done = frozenset({UNDONE})
+
+    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
+        """Undo it, if it is somebody who may reset."""
+        if not await client.people.may_talk(
+            interaction.user, interaction.guild_id, channel_here(interaction)
+        ):
+            return NOT_YOU
+        actor = client.people.actor(interaction)
+        return await client.control.undo_reset(place.session_id, int(self.name), actor)
+
+
+BUTTONS = (Approve, Deny, Stop, TryAgain, Continue, Undo)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from typing import Any
 
 import aiohttp
 import discord
@@ -17,6 +18,8 @@ from bot.frontend.cards import BUTTONS
 from bot.frontend.commands import add_commands
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
+from bot.frontend.own.commands import OWN_BUTTONS, add_own_commands
+from bot.frontend.own.listing import Listing
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
 from bot.frontend.settings.book import SettingsBook
@@ -82,6 +85,8 @@ class ParleyClient(discord.AutoShardedClient):
             pacing=self.pacing,
         )
         self.control, self.people = self._parts.control, self._parts.people
+        self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
+        self._sessions = stores.sessions
         self.settings_desk = SettingsDesk(
             book=self.settings, people=self.people, tasks=self._parts.work
         )
@@ -100,7 +105,14 @@ class ParleyClient(discord.AutoShardedClient):
         add_commands(self.tree, self.control, self.people)
         add_settings(self.tree, self.settings_desk)
         add_usage(self.tree, self._parts.desk, self.people)
-        self.add_dynamic_items(*BUTTONS, PanelItem)
+        add_own_commands(
+            self.tree,
+            forgetting=self.forgetting,
+            listing=self.listing,
+            store=self._sessions,
+            people=self.people,
+        )
+        self.add_dynamic_items(*BUTTONS, *OWN_BUTTONS, PanelItem)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:
@@ -125,6 +137,21 @@ class ParleyClient(discord.AutoShardedClient):
         """Note that a thread is new."""
         self._parts.arrivals.born(thread.id)
 
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """Delete what was said in a channel that is gone."""
+        self._delete(self._parts.retention.channel_gone(channel.id))
+
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """Delete what was said in a thread that is gone."""
+        self._delete(self._parts.retention.thread_gone(payload.thread_id))
+
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """Delete what was said in a server that was left; an outage is not told in this way."""
+        self._delete(self._parts.retention.server_gone(guild.id))
+
+    def _delete(self, deleting: Coroutine[Any, Any, None]) -> None:
+        self._parts.work.start(deleting, name="deleting what is gone")
+
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
         self._parts.reconciler.retry()
@@ -133,6 +160,7 @@ class ParleyClient(discord.AutoShardedClient):
         if not self._recovered and self._closing is None:
             self._recovered = True
             self._parts.work.start(self._parts.recovery.recover(), name="recovery")
+            self._parts.reading.start(self._parts.retention.keep_looking(), name="retention")
 
     async def on_resumed(self) -> None:
         """Show what could not be shown while the connection was gone."""

@@ -16,6 +16,7 @@ from bot.errors import (
     BudgetUsedUpError,
     ModelError,
     NotLatestError,
+    NotUndoneError,
 )
 from bot.events import (
     ApprovalRequestedEvent,
@@ -43,6 +44,10 @@ NO_CONVERSATION = "There is no conversation here yet."
 NOT_HERE = "I know of no such request here."
 NOT_YOU = "You may not talk to me here."
 ASKED = "Asked."
+UNDO_WORKS = "*Undo* takes that back for ten minutes."
+UNDONE = "Undone."
+UNDO_LATE = "Too late: a reset can be undone for ten minutes."
+UNDO_NOT_LAST = "This reset cannot be undone any more."
 BUSY = "I am still at work here. Please wait until I am done."
 NOT_LATEST = "Something was said since: this works only under the latest answer."
 
@@ -164,7 +169,17 @@ class Control:
         forgotten = await self._agent.reset(session_id, by=actor.user_id)
         self._reconciler.wake(session_id)
         noun = "message" if forgotten == 1 else "messages"
-        return f"I have forgotten {forgotten} {noun} of this conversation."
+        return f"I have forgotten {forgotten} {noun} of this conversation. {UNDO_WORKS}"
+
+    @_owned
+    async def undo_reset(self, session_id: str, seq: int, actor: Actor) -> str:
+        """Take a reset back; return what to say."""
+        try:
+            await self._agent.undo_reset(session_id, seq, by=actor.user_id)
+        except NotUndoneError as exc:
+            return UNDO_LATE if exc.late else UNDO_NOT_LAST
+        self._reconciler.wake(session_id)
+        return UNDONE
 
     @_owned
     async def compact(self, session_id: str, actor: Actor) -> str:

@@ -10,8 +10,9 @@ import discord
 from bot.agent.failures import logged
 from bot.failpoints import around
 from bot.frontend.ids import Place, PlaceKind
-from bot.frontend.outbox import NOBODY
+from bot.frontend.outbox import NOBODY, view_of
 from bot.frontend.refusals import DiscordError, asked
+from bot.frontend.shown import Button
 
 logger = logging.getLogger(__name__)
 
@@ -33,13 +34,21 @@ async def acknowledged(interaction: discord.Interaction, *, thinking: bool = Fal
 
 
 async def answer(
-    interaction: discord.Interaction, text: str, files: Sequence[discord.File] = ()
+    interaction: discord.Interaction,
+    text: str,
+    *,
+    buttons: Sequence[Button] = (),
+    files: Sequence[discord.File] = (),
 ) -> None:
     """Say something that only who clicked or commanded sees."""
     try:
         await asked(
             lambda: interaction.followup.send(
-                text, ephemeral=True, allowed_mentions=NOBODY, files=list(files)
+                text,
+                ephemeral=True,
+                allowed_mentions=NOBODY,
+                view=view_of(buttons) or discord.utils.MISSING,
+                files=list(files),
             )
         )
     except DiscordError as exc:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from bot.agent.budgets import Budgets
+from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
 
@@ -51,6 +52,7 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
+        lifetime: For how long conversations are kept.
         api_base: Where Discord's REST API is.
     """
 
@@ -74,4 +76,5 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
+    lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API

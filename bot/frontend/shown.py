@@ -103,6 +103,11 @@ def again_id(ask: Ask, turn_id: str) -> str:
     return f"{ask}:{turn_id}"
 
 
+def undo_id(seq: int) -> str:
+    """Return the `custom_id` of the button that takes a reset back."""
+    return f"undo:{seq}"
+
+
 def approve_id(approval_id: str) -> str:
     """Return the `custom_id` of a card's first button."""
     return f"approve:{approval_id}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.frontend.own.forgetting import Forgetter
 from bot.sessions import SessionStore, SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
@@ -34,6 +36,11 @@ class Stores:
     homes: HomeStore
     settings: SettingsStore
     usage: UsageStore
+
+    @property
+    def forgetters(self) -> Sequence[Forgetter]:
+        """The stores that keep something under people's ids, besides what they wrote."""
+        return (self.sessions, self.marks, self.usage, self.settings)
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:

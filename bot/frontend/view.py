@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.agent.compaction import is_boundary
 from bot.agent.steps import Wait, next_step
 from bot.events import (
     ApprovalDecidedEvent,
@@ -21,7 +22,7 @@ from bot.events import (
 )
 from bot.frontend.answers import Asked, Look, answer, end, made
 from bot.frontend.card import card, person
-from bot.frontend.shown import Key, Purpose, Shown
+from bot.frontend.shown import Button, Key, Purpose, Shown, undo_id
 from bot.frontend.text import code, plain
 
 SUMMARISED = "-# I summarised the earlier part of this conversation."
@@ -73,6 +74,7 @@ class _Stretch:
         self._events = events
         self._look = look
         self._skipped = {each.turn_id for each in events if _is_skip(each)}
+        self._undoable = _undoable(events)
         self._turns: dict[str, _Turn] = {}
         self._open: dict[str, _Turn] = {}
         self._requests: dict[str, ApprovalRequestedEvent] = {}
@@ -152,9 +154,14 @@ class _Stretch:
             turn.pending.discard(event.approval_id)
 
     def _reset(self, event: ResetEvent) -> Iterator[Shown]:
-        self._open.clear()
-        key = Key(f"reset-{event.seq}", "reset", Purpose.NOTICE)
-        yield Shown(key=key, content=f"{person(event.by)} began the conversation anew.")
+        if not event.undoes:
+            self._open.clear()
+        what = "undid the reset" if event.undoes else "began the conversation anew"
+        yield Shown(
+            key=Key(f"reset-{event.seq}", "reset", Purpose.NOTICE),
+            content=f"{person(event.by)} {what}.",
+            buttons=(Button("Undo", undo_id(event.seq)),) if event.seq == self._undoable else (),
+        )
 
     def _told_to_wait(self) -> Iterator[Shown]:
         """Tell whoever has written behind a turn that waits for a decision, once each."""
@@ -197,6 +204,13 @@ class _Stretch:
         still_open = [turn.since for turn in self._open.values()]
         last = self._events[-1].seq if self._events else 0
         return min(still_open) - 1 if still_open else last
+
+
+def _undoable(events: Sequence[RecordedEvent]) -> int:
+    """Return the number of the reset that may be taken back, 0 where there is none."""
+    last = next((event for event in reversed(events) if is_boundary(event)), None)
+    undoable = isinstance(last, ResetEvent) and not last.undoes and last.window_before
+    return last.seq if last is not None and undoable else 0
 
 
 def _is_skip(event: RecordedEvent) -> bool:

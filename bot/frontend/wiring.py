@@ -18,6 +18,8 @@ from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
+from bot.frontend.own.forgetting import Forgetting
+from bot.frontend.own.retention import Retention
 from bot.frontend.pacing import Pacing
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
@@ -46,6 +48,8 @@ class Parts:
         reading: What is being looked for that was missed.
     """
 
+    forgetting: Forgetting
+    retention: Retention
     arrivals: Arrivals
     catch_up: CatchUp
     seen: Seen
@@ -145,7 +149,28 @@ def wire(
         on_behind=lambda: catch_up.retry(),
     )
     catch_up = CatchUp(client=client, arrivals=arrivals, places=stores.places, tasks=reading)
+    forgetting = Forgetting(
+        agent=agent,
+        store=store,
+        marks=marks,
+        forgetters=stores.forgetters,
+        reconciler=reconciler,
+        runs=runs,
+        tasks=work,
+    )
+    retention = Retention(
+        client=client,
+        agent=agent,
+        store=store,
+        homes=stores.homes,
+        places=stores.places,
+        marks=marks,
+        forgetting=forgetting,
+        lifetime=options.lifetime,
+    )
     return Parts(
+        forgetting=forgetting,
+        retention=retention,
         arrivals=arrivals,
         catch_up=catch_up,
         seen=seen,

@@ -51,7 +51,7 @@ class Change:
 
     Attributes:
         value: All settings of the scope after it.
-        by: Who made it.
+        by: Who made it; empty where that was forgotten.
     """
 
     scope: Scope
@@ -85,6 +85,11 @@ class SettingsStore:
         scope, at = change.scope, change.at.isoformat(timespec="microseconds")
         row = (scope.server_id, scope.channel_id, change.version, change.value, change.field)
         return await self._database.execute(_PUT, (*row, change.by, at)) == 1
+
+    async def forget_user(self, user_id: str) -> None:
+        """Forget who made somebody's changes; what they set still holds."""
+        sql = "UPDATE server_settings SET changed_by = '' WHERE changed_by = ?"
+        await self._database.execute(sql, (user_id,))
 
     async def changes(self, server_id: int, *, limit: int = 20) -> Sequence[Change]:
         """Return the last changes in a server and its channels, latest first."""

@@ -56,6 +56,16 @@ class Database(ABC):
     async def close(self) -> None:
         """Close the database, after what was asked before."""
 
+    @abstractmethod
+    async def purge(self) -> None:
+        """Let nothing of deleted rows be left in the database's files, as far as that can be done.
+
+        Writes wait meanwhile.
+
+        Raises:
+            StorageError: if it could not be done, for example since others read.
+        """
+
     async def fetch(self, sql: str, values: Values = ()) -> list[Row]:
         """Read the rows of one query."""
         return await self.read(lambda connection: connection.execute(sql, values).fetchall())

@@ -60,6 +60,9 @@ class PostgresDatabase(Database):
         for lane in reversed(lanes or ()):
             await lane.close()
 
+    async def purge(self) -> None:
+        """Do nothing: the server's autovacuum frees the space, and it is overwritten in time."""
+
     @property
     def transactions(self) -> int:
         """How many transactions of writing were committed since it was opened."""

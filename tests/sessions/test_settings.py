@@ -47,6 +47,17 @@ async def test_of_two_changes_at_once_one_comes_first(manager: Manager) -> None:
     await manager.close()
 
 
+async def test_who_made_a_change_is_forgotten_and_what_they_set_is_not(manager: Manager) -> None:
+    store = SettingsStore(manager.database)
+    other = replace(FIRST, scope=CHANNEL, by="user-2")
+    await store.put(FIRST)
+    await store.put(other)
+    await store.forget_user("user-1")
+    assert {each.by for each in await store.changes(SERVER.server_id)} == {"", "user-2"}
+    assert await store.of(SERVER) == [Stored(1, FIRST.value)]
+    await manager.close()
+
+
 async def test_a_servers_changes_are_told_latest_first(manager: Manager) -> None:
     store = SettingsStore(manager.database)
     later = replace(FIRST, scope=CHANNEL, at=FIRST.at + timedelta(seconds=1))

@@ -165,4 +165,5 @@ def history(changes: Sequence[Change]) -> str:
 def _told(change: Change) -> str:
     where = f" for <#{change.scope.channel_id}>" if change.scope.channel_id else ""
     when = f"<t:{int(change.at.timestamp())}:f>"
-    return f"- {when} {person(change.by)}: {plain(change.field, 80)}{where}"
+    who = person(change.by) if change.by else "somebody"
+    return f"- {when} {who}: {plain(change.field, 80)}{where}"
