@@ -172,6 +172,11 @@ class ParleyClient(discord.AutoShardedClient):
             hearing = self._parts.arrivals.arrived(message)
             await self._parts.work.task(hearing, name=f"message {message.id}")
 
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Answer a form that was opened before a restart; the rest has found its way already."""
+        if interaction.type is discord.InteractionType.modal_submit:
+            await self.settings_desk.late(interaction)
+
     async def close(self) -> None:
         """Take nothing new, let running turns finish for a while, and leave the rest open."""
         if self._closing is None:

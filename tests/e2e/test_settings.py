@@ -9,7 +9,7 @@ import pytest
 
 from bot.agent import tool
 from bot.frontend import Operator
-from bot.frontend.settings.desk import NOT_A_MANAGER
+from bot.frontend.settings.desk import LATE, NOT_A_MANAGER
 from bot.frontend.settings.edits import NO_TEXT, TOO_LONG
 from bot.sandbox import Answer, Guild, Message, Person, Place
 from bot.sandbox.model.replies import chunk, delta_chunk
@@ -161,6 +161,17 @@ async def test_settings_and_the_panel_itself_outlive_a_restart(stage: Stage) -> 
         told = await stage.mod.clicks(panel, "This server")
         assert "What holds in this server" in told.text
     assert [each["model"] for each in stage.model.requests] == ["large"]
+
+
+async def test_a_form_that_was_opened_before_a_restart_is_answered_plainly(stage: Stage) -> None:
+    async with stage.running():
+        panel = await opened(stage.mod, stage.desk)
+        form = (await stage.mod.selects(panel, TOPICS, ["System prompt"])).modal
+        assert form is not None
+    async with stage.running() as client:
+        late = await stage.mod.submits(form, None, **{"Prompt (empty: the default)": "x"})
+        await late.until(lambda answer: answer.text == LATE)
+        assert await client.settings.changes(stage.guild.id, 5) == []
 
 
 async def test_the_ceiling_holds_when_it_is_lowered_afterwards(stage: Stage) -> None:

@@ -168,7 +168,7 @@ class _Personas(app_commands.Group):
                 await self._change(sent, _server(sent), make, "Kept.")
 
         form = PersonaForm(name, "", lambda text: with_persona(name, text), done)
-        await interaction.response.send_modal(form)
+        await self._desk.open(interaction, form)
 
     async def _change(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from weakref import WeakValueDictionary
 
 import discord
 
@@ -15,7 +16,7 @@ from bot.frontend.refusals import DiscordError, asked
 from bot.frontend.settings import panel, topics
 from bot.frontend.settings.book import Edit, SettingsBook
 from bot.frontend.settings.edits import FILE_LIMIT, TOO_LONG, SettingError, prompt_of_file, to
-from bot.frontend.settings.forms import Form, form
+from bot.frontend.settings.forms import FORM, Form, form
 from bot.frontend.settings.own import Own
 from bot.frontend.settings.panel import Address, Shown
 from bot.frontend.settings.topics import Topic
@@ -26,6 +27,7 @@ from bot.sessions.settings import Scope
 logger = logging.getLogger(__name__)
 
 NOT_A_MANAGER = "Only people with Manage Server may change settings here."
+LATE = "I was started anew since this was opened, so nothing was changed. Please open it again."
 NOTHING_TO_WRITE = "The operator lets nobody change that here."
 READ_WITHIN = 1.0
 """Seconds for what a form shows: it has to be opened within three."""
@@ -39,6 +41,22 @@ class SettingsDesk:
         self.book = book
         self._people = people
         self._tasks = tasks
+        self._open: WeakValueDictionary[str, Form] = WeakValueDictionary()
+
+    async def open(self, interaction: discord.Interaction, opened: Form) -> None:
+        """Open a form, as the first answer to a click or a command."""
+        self._open[opened.custom_id] = opened
+        await asked(lambda: interaction.response.send_modal(opened))
+
+    async def late(self, interaction: discord.Interaction) -> None:
+        """Answer whoever sends a form off that this process knows nothing of."""
+        name = str((interaction.data or {}).get("custom_id", ""))
+        if (
+            name.startswith(FORM)
+            and name not in self._open
+            and await acknowledged(interaction, thinking=True)
+        ):
+            await answer(interaction, LATE)
 
     def may_manage(self, interaction: discord.Interaction) -> bool:
         """Whether somebody may change settings where they are."""
@@ -58,7 +76,7 @@ class SettingsDesk:
         if address.what == panel.MENU and self.may_manage(interaction):
             written = await self._form(Topic(values[0]), scope, address.origin)
             if written is not None:
-                await asked(lambda: interaction.response.send_modal(written))
+                await self.open(interaction, written)
                 return
         if not await acknowledged(interaction):
             return

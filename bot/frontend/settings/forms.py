@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -16,6 +17,9 @@ from bot.frontend.settings.extras import EXTRAS
 from bot.frontend.settings.own import Own, PromptMode, ServerSettings
 from bot.frontend.settings.topics import TITLES, Topic
 
+FORM = "settings-form:"
+"""What the ids of forms begin with."""
+OPEN_FOR = 15 * 60.0  # seconds; one that was closed unsent is forgotten then
 WRITTEN = 4_000  # characters of a text in a form; Discord takes no more
 TOO_LONG_HERE = "It is longer than fits in here. Sent off empty, the default holds again."
 
@@ -31,7 +35,7 @@ class Form(ui.Modal):
     """
 
     def __init__(self, title: str, done: Done) -> None:
-        super().__init__(title=title, timeout=None)
+        super().__init__(title=title, timeout=OPEN_FOR, custom_id=f"{FORM}{secrets.token_hex(8)}")
         self._done = done
 
     def edit(self) -> Edit:
