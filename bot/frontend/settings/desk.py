@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import discord
@@ -50,7 +51,8 @@ class SettingsDesk:
 
     async def late(self, interaction: discord.Interaction) -> None:
         """Answer whoever sends a form off that this process knows nothing of."""
-        name = str((interaction.data or {}).get("custom_id", ""))
+        data = cast("dict[str, Any]", interaction.data or {})
+        name = str(data.get("custom_id", ""))
         if (
             name.startswith(FORM)
             and name not in self._open
