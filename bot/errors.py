@@ -14,6 +14,8 @@ ParleyError
 │   ├── ApprovalNotFoundError    no such request in this session
 │   ├── ApprovalDecidedError     decided before: by whom, when, how
 │   └── ApprovalRefusedError     this person may not decide it
+├── NoRoomError                  whoever asks: they keep as much as they may, and can remove some
+├── TransferError                the operator: a file that cannot be taken in, and where
 ├── StorageError                 the operator: the database cannot be read or written
 ├── ModelError                   the model service
 │   ├── ModelUnavailableError    try again later
@@ -122,7 +124,22 @@ class ApprovalDecidedError(ApprovalError):
 
 
 class ApprovalRefusedError(ApprovalError):
-    """This person may not decide this request; the message is the reason to tell them."""
+    """This person may not decide this request; the message is the reason to tell them.
+
+    `by_rule` says whether it is a rule for this tool that tells who may.
+    """
+
+    def __init__(self, reason: str, *, by_rule: bool = False) -> None:
+        super().__init__(reason)
+        self.by_rule = by_rule
+
+
+class NoRoomError(ParleyError):
+    """Somebody keeps as many of these as they may."""
+
+
+class TransferError(ParleyError):
+    """A file cannot be taken in; the message says where in it."""
 
 
 class StorageError(ParleyError):

@@ -17,12 +17,13 @@ from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
 from bot.agent.endings import ending, resetting, undone
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.live import LiveSession, MayContinue
+from bot.agent.live import LiveSession, MayContinue, OnRecorded
 from bot.agent.loop import stopped
 from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
 from bot.agent.models import Models
 from bot.agent.parts import Parts
+from bot.agent.policy import FixedPolicy, Policy, Rules
 from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
@@ -66,6 +67,8 @@ class Agent:
         sees_images: Whether the model reads images; one that does not is only told their names.
         profiles: How single sessions are answered otherwise: model, prompt, tools.
         meter: Asked before each call of the model, and told what it used.
+        policy: Which tools run freely, ask, or are off, and who may approve, in which session; by
+            default as the tools themselves say. Where it names nobody, `may_decide` tells.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Agent:
         sees_images: bool = True,
         profiles: Profiles | None = None,
         meter: Meter | None = None,
+        policy: Policy = FixedPolicy(),  # noqa: B008 - frozen
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -107,14 +111,10 @@ class Agent:
             attachments=Attachments(manager, sees_images=sees_images),
             profiles=profiles or OneProfile(),
             meter=meter or FreeMeter(),
+            policy=policy,
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
-
-    @property
-    def tools(self) -> Sequence[str]:
-        """The names of the tools that there are now."""
-        return list(self._parts.tools)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -320,8 +320,10 @@ class Agent:
         if live is not None:
             await live.erase(turn_ids, ending(live, turn_ids, by=by))
 
-    async def delete(self, session_id: str, *, by: str) -> None:
-        """End what is open in a session and delete it; needs a `SessionStore`.
+    async def delete(self, session_id: str, *, by: str) -> bool:
+        """End what is open in a session and delete it; return whether there was one.
+
+        Needs a `SessionStore`.
 
         Raises:
             AccessDeniedError: if `by` may not continue the session.
@@ -329,6 +331,7 @@ class Agent:
         live = await self._opened(session_id, by)
         if live is not None:
             await live.delete(ending(live, None, by=by))
+        return live is not None
 
     async def compact(self, session_id: str, *, by: str) -> int:
         """Summarise all but the latest turns now; return how many messages that was.
@@ -349,8 +352,21 @@ class Agent:
         live = await self._opened(session_id)
         return pending(live.session) if live else ()
 
-    def watch(self, on_recorded: Callable[[str], None]) -> None:
-        """Have a function called with a session's id whenever something was recorded in it."""
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that there are now, by name."""
+        return self._parts.tools
+
+    async def rules(self, session_id: str) -> Rules:
+        """Return what policy says of tools in a session now."""
+        return await self._parts.policy.refreshed(session_id)
+
+    async def may_decide(self, session_id: str, request: ApprovalRequestedEvent, by: Actor) -> bool:
+        """Return whether somebody may decide a request, as policy is now."""
+        return self._runner.refusal(await self.rules(session_id), request, by) is None
+
+    def watch(self, on_recorded: OnRecorded) -> None:
+        """Have a function called with a session's id and what was recorded in it, each time."""
         self._runner.on_recorded = on_recorded
 
     def suspend(self) -> None:

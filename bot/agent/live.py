@@ -26,7 +26,7 @@ from bot.sessions import Lease, Session, SessionManager, SessionStore
 T = TypeVar("T")
 
 MayContinue = Callable[[Session, str | None], bool]
-OnRecorded = Callable[[str], None]
+OnRecorded = Callable[[str, Sequence[RecordedEvent]], None]
 Decide = Callable[[Session], Sequence[RecordedEvent]]
 
 
@@ -43,7 +43,7 @@ class LiveSession:
         self,
         session_id: str,
         manager: SessionManager,
-        on_recorded: OnRecorded = lambda session_id: None,
+        on_recorded: OnRecorded = lambda session_id, events: None,
     ) -> None:
         self.session_id = session_id
         self._on_recorded = on_recorded
@@ -140,7 +140,7 @@ class LiveSession:
                 if not isinstance(exc, SessionConflictError):
                     raise
             else:
-                self._become(draft)
+                self._become(draft, recorded)
                 return recorded
 
     async def erase(self, turn_ids: Collection[str] | None, ends: Decide) -> None:
@@ -181,11 +181,11 @@ class LiveSession:
                 finally:
                     self._is_current = False
 
-    def _become(self, draft: Session) -> None:
+    def _become(self, draft: Session, recorded: Sequence[RecordedEvent]) -> None:
         """Show what has been saved; a window that reaches further back is read again first."""
         self.session.become(draft)
         self._is_current = not draft.is_short
-        self._on_recorded(self.session_id)
+        self._on_recorded(self.session_id, recorded)
 
     async def _save(self, session: Session) -> None:
         if not isinstance(self._manager, SessionStore):
@@ -214,7 +214,7 @@ class LiveSession:
                 self._is_current = False
                 await self._read()
             else:
-                self._become(draft)
+                self._become(draft, ())
             return self._holder is None
 
     # -- who answers -------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ class LiveSessions:
     """The live sessions of a session manager; one an id, for as long as somebody uses it."""
 
     def __init__(
-        self, manager: SessionManager, on_recorded: OnRecorded = lambda session_id: None
+        self, manager: SessionManager, on_recorded: OnRecorded = lambda session_id, events: None
     ) -> None:
         self._manager = manager
         self._on_recorded = on_recorded

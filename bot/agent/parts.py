@@ -14,6 +14,7 @@ from bot.agent.context import ExecutionContext
 from bot.agent.meter import Meter
 from bot.agent.model import Model
 from bot.agent.models import Models
+from bot.agent.policy import FixedPolicy, Policy
 from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.tools import Tool, ToolSource
 from bot.events import UserMessageEvent
@@ -41,6 +42,7 @@ class Parts:
     capacity: Capacity
     attachments: Attachments
     meter: Meter
+    policy: Policy = field(default_factory=FixedPolicy)
     profiles: Profiles = field(default_factory=OneProfile)
     allowed: frozenset[str] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -25,6 +25,8 @@ ToolName = Literal[
     "current_time",
     "roll_dice",
     "fetch_page",
+    "remember",
+    "schedule",
     "read_messages",
     "search_messages",
     "announce",
@@ -37,6 +39,7 @@ ToolName = Literal[
 ]
 SHIPPED = frozenset(get_args(ToolName))
 ExtraName = Literal["temperature", "top_p", "frequency_penalty", "presence_penalty", "max_tokens"]
+DEFAULT_TOOLS = ("current_time", "roll_dice", "remember", "schedule")
 
 
 def _split(value: object) -> object:
@@ -65,6 +68,13 @@ def _role_tokens(value: object) -> object:
                 f"commas; {role[:40]!r} has none"
             )
     return {int(role): int(tokens) for role, tokens in pairs}
+
+
+def _id(value: object) -> object:
+    found = _ids(value)
+    if isinstance(found, list) and len(found) != 1:
+        raise ValueError("must be one id")
+    return found[0] if isinstance(found, list) else found
 
 
 def _none(value: object) -> object:
@@ -126,6 +136,7 @@ def _copied_well(secret: SecretStr) -> SecretStr:
 
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
+Id = Annotated[int, BeforeValidator(_id)]
 Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_none)
 ]

@@ -4,6 +4,7 @@ from bot.frontend.access import may_decide
 from bot.frontend.client import ParleyClient
 from bot.frontend.metering import make_meter
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
+from bot.frontend.policy import ServerPolicy
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.settings.effective import Operator
 from bot.frontend.settings.profiles import ServerProfiles
@@ -16,6 +17,7 @@ __all__ = [
     "Operator",
     "ParleyClient",
     "ReplyMode",
+    "ServerPolicy",
     "ServerProfiles",
     "SettingsBook",
     "Stores",

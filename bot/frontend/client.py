@@ -14,23 +14,34 @@ import discord
 from bot.agent import Agent
 from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.cards import BUTTONS
+from bot.frontend.buttons import BUTTONS
+from bot.frontend.card_buttons import CARD_BUTTONS
+from bot.frontend.card_forms import sent_off
 from bot.frontend.commands import add_commands
+from bot.frontend.list_commands import add_lists
+from bot.frontend.lists import Lists
+from bot.frontend.memory_command import add_memory_command
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.own.commands import OWN_BUTTONS, add_own_commands
 from bot.frontend.own.listing import Listing
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
+from bot.frontend.policies import Policies
+from bot.frontend.policy import ServerPolicy
+from bot.frontend.policy_commands import PolicyCommands
+from bot.frontend.schedule_commands import add_schedule_commands
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.settings.command import add_settings
 from bot.frontend.settings.desk import SettingsDesk
 from bot.frontend.settings.effective import Operator
 from bot.frontend.settings.panel import PanelItem
 from bot.frontend.stores import Stores
+from bot.frontend.taking_back import TakeBack, Undoing
 from bot.frontend.tree import Tree
 from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
+from bot.monitoring import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +56,8 @@ class ParleyClient(discord.AutoShardedClient):
         stores: What it keeps, and where.
         options: Everything that can be configured.
         settings: What servers have of their own, within what the operator allows.
+        metrics: Who hears what happens, in numbers.
+        policy: The agent's, as /policy shows and changes it.
     """
 
     def __init__(
@@ -54,8 +67,11 @@ class ParleyClient(discord.AutoShardedClient):
         stores: Stores,
         options: FrontendOptions,
         settings: SettingsBook | None = None,
+        metrics: Metrics | None = None,
+        policy: ServerPolicy | None = None,
     ) -> None:
-        self.pacing = Pacing()
+        metrics = metrics or Metrics()
+        self.pacing = Pacing(metrics=metrics)
         trace = aiohttp.TraceConfig()
         trace.on_request_end.extend([self.pacing.heard, heard])
         super().__init__(
@@ -72,6 +88,9 @@ class ParleyClient(discord.AutoShardedClient):
         self.settings.tools = lambda: self.agent.tools
         self.tree = Tree(self)
         self._marks = stores.marks
+        rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
+        self._lists = Lists(agent=self.agent, stores=stores)
+        self._policies = Policies(agent=self.agent, policy=rules, changes=stores.policies)
         self._lifetime = ExitStack()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
@@ -83,13 +102,25 @@ class ParleyClient(discord.AutoShardedClient):
             options=options,
             settings=self.settings,
             pacing=self.pacing,
+            metrics=metrics,
         )
         self.control, self.people = self._parts.control, self._parts.people
+        self.undoing: Undoing = {
+            "memory": self._parts.remembering.undo,
+            "schedule": self._parts.scheduling.cancel,
+        }
         self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
         self._sessions = stores.sessions
         self.settings_desk = SettingsDesk(
             book=self.settings, people=self.people, tasks=self._parts.work
         )
+        self.decisions = self._parts.decisions
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is in Discord, with every shard."""
+        shards = self.shards.values()
+        return self.is_ready() and not any(shard.is_closed() for shard in shards)
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -102,7 +133,11 @@ class ParleyClient(discord.AutoShardedClient):
         await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
-        add_commands(self.tree, self.control, self.people)
+        add_memory_command(self.tree, self._parts.remembering, self.people)
+        add_schedule_commands(self.tree, self._parts.scheduling, self.people)
+        add_commands(self.tree, self.control, self.decisions, self.people)
+        add_lists(self.tree, self._lists, self.people)
+        self.tree.add_command(PolicyCommands(self._policies, self.people))
         add_settings(self.tree, self.settings_desk)
         add_usage(self.tree, self._parts.desk, self.people)
         add_own_commands(
@@ -112,7 +147,7 @@ class ParleyClient(discord.AutoShardedClient):
             store=self._sessions,
             people=self.people,
         )
-        self.add_dynamic_items(*BUTTONS, *OWN_BUTTONS, PanelItem)
+        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS, TakeBack, PanelItem)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:
@@ -155,6 +190,7 @@ class ParleyClient(discord.AutoShardedClient):
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
         self._parts.reconciler.retry()
+        self._parts.reminders.wake()
         if self._closing is None:
             self._parts.catch_up.wake()
         if not self._recovered and self._closing is None:
@@ -173,8 +209,9 @@ class ParleyClient(discord.AutoShardedClient):
             await self._parts.work.task(hearing, name=f"message {message.id}")
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
-        """Answer a form that was opened before a restart; the rest has found its way already."""
+        """Take a form that was sent off; clicks and commands have found their way already."""
         if interaction.type is discord.InteractionType.modal_submit:
+            await sent_off(interaction)
             await self.settings_desk.late(interaction)
 
     async def close(self) -> None:
@@ -193,6 +230,7 @@ class ParleyClient(discord.AutoShardedClient):
     async def _let_finish(self) -> None:
         parts = self._parts
         parts.expiry.close()
+        parts.reminders.close()
         parts.arrivals.close()
         await parts.reading.cancel()
         if not await parts.work.finish(self.options.drain_seconds):

@@ -78,3 +78,11 @@ def place_here(interaction: discord.Interaction) -> Place | None:
     if isinstance(interaction.channel, discord.Thread):
         return Place(PlaceKind.THREAD, interaction.channel_id)
     return Place(PlaceKind.CHANNEL, interaction.channel_id)
+
+
+async def session_here(interaction: discord.Interaction) -> str | None:
+    """Acknowledge a command and return the session it is about."""
+    place = place_here(interaction)
+    if place is None or not await acknowledged(interaction):
+        return None
+    return place.session_id

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.agent.budgets import Budgets
+from bot.events import utc_now
 from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
@@ -39,6 +41,7 @@ class FrontendOptions:
         owner_ids: Its owners beside those that Discord names for the application.
         approver_role_ids: Roles that may decide, beside people with Manage Server.
         approver_user_ids: Users who may decide, in DMs too.
+        approvals_channel: Where cards are shown; `None`: where the conversation is.
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
@@ -54,6 +57,7 @@ class FrontendOptions:
         reconnect_within: Seconds between two attempts to connect, at the most.
         lifetime: For how long conversations are kept.
         api_base: Where Discord's REST API is.
+        clock: Tells what time it is, for what is to be said later.
     """
 
     guild_ids: frozenset[int] = frozenset()
@@ -63,6 +67,7 @@ class FrontendOptions:
     owner_ids: frozenset[int] = frozenset()
     approver_role_ids: frozenset[int] = frozenset()
     approver_user_ids: frozenset[int] = frozenset()
+    approvals_channel: int | None = None
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
@@ -78,3 +83,4 @@ class FrontendOptions:
     reconnect_within: float = 60.0
     lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API
+    clock: Callable[[], datetime] = utc_now

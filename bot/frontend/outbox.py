@@ -228,7 +228,7 @@ def _options(shown: Shown, reference: discord.MessageReference | None) -> dict[s
 
 
 def view_of(buttons: Sequence[Button]) -> discord.ui.View | None:
-    """Return buttons as discord.py sends them, `None` where there are none."""
+    """Return buttons as discord.py sends them, `None` if there are none."""
     if not buttons:
         return None
     view = discord.ui.View(timeout=None)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import discord
 
 from bot.agent import Agent
+from bot.agent.memory import Recollection
+from bot.events import RecordedEvent
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
+from bot.frontend.decisions import Decisions
 from bot.frontend.deliverer import Deliverer
+from bot.frontend.elsewhere import Elsewhere
 from bot.frontend.expiry import Expiry
 from bot.frontend.ids import place_of
 from bot.frontend.inbox import Inbox
@@ -27,8 +32,11 @@ from bot.frontend.rate import Rate
 from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
+from bot.frontend.remembering import MemoryRules, Remembering
+from bot.frontend.reminding import Reminders, Reminding
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
+from bot.frontend.scheduling import Scheduling
 from bot.frontend.seen import Seen
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.settings.look import look_of
@@ -36,6 +44,7 @@ from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
 from bot.frontend.usage import UsageDesk
+from bot.monitoring import Metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +63,13 @@ class Parts:
     catch_up: CatchUp
     seen: Seen
     control: Control
+    decisions: Decisions
     people: People
     desk: UsageDesk
     recovery: Recovery
+    remembering: Remembering
+    reminders: Reminders
+    scheduling: Scheduling
     expiry: Expiry
     previews: Previews
     reconciler: Reconciler
@@ -73,6 +86,7 @@ def wire(
     options: FrontendOptions,
     settings: SettingsBook,
     pacing: Pacing,
+    metrics: Metrics,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
@@ -85,8 +99,12 @@ def wire(
     )
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
-    deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
-    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
+    deliverer = Deliverer(
+        outbox=outbox,
+        deliveries=deliveries,
+        elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
+    )
+    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing, metrics=metrics)
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -94,11 +112,17 @@ def wire(
         previews=previews,
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
-        unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
+        unseen=lambda *request: work.start(decisions.withhold(*request), name="withholding"),
         look=look_of(options, homes=stores.homes, settings=settings),
         tasks=showing,
     )
-    agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
+
+    def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        metrics.recorded(events)
+        if place_of(session_id):
+            reconciler.wake(session_id)
+
+    agent.watch(recorded)
     runs = Runs(
         store=store,
         outbox=outbox,
@@ -106,6 +130,7 @@ def wire(
         previews=previews,
         reconciler=reconciler,
         tasks=work,
+        metrics=metrics,
     )
     control = Control(
         agent=agent,
@@ -113,9 +138,9 @@ def wire(
         runs=runs,
         reconciler=reconciler,
         rate=rate,
-        options=options,
         tasks=work,
     )
+    decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler, tasks=work)
     recovery = Recovery(
         agent=agent,
         store=store,
@@ -125,6 +150,21 @@ def wire(
         failed=lambda: comeback.soon(),
     )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
+    forgetting = Forgetting(
+        agent=agent,
+        store=store,
+        marks=marks,
+        forgetters=stores.forgetters,
+        reconciler=reconciler,
+        runs=runs,
+        tasks=work,
+    )
+    remembering = Remembering(
+        memories=stores.memories,
+        rules=MemoryRules(stores.consents, stores.homes),
+        purge=forgetting.purge_soon,
+        tasks=work,
+    )
     inbox = Inbox(
         client=client,
         agent=agent,
@@ -138,8 +178,24 @@ def wire(
         outage=outage,
         locks=locks,
         rate=rate,
+        recollection=Recollection(stores.memories, store, remembering.rules.allowed),
         options=options,
     )
+    reminders = Reminders(
+        Reminding(
+            client=client,
+            agent=agent,
+            schedules=stores.schedules,
+            homes=stores.homes,
+            people=people,
+            outbox=outbox,
+            runs=runs,
+            work=work,
+            clock=options.clock,
+            window=options.catch_up_window,
+        )
+    )
+    stores.schedules.on_added = reminders.wake
     arrivals = Arrivals(
         client=client,
         inbox=inbox,
@@ -149,15 +205,6 @@ def wire(
         on_behind=lambda: catch_up.retry(),
     )
     catch_up = CatchUp(client=client, arrivals=arrivals, places=stores.places, tasks=reading)
-    forgetting = Forgetting(
-        agent=agent,
-        store=store,
-        marks=marks,
-        forgetters=stores.forgetters,
-        reconciler=reconciler,
-        runs=runs,
-        tasks=work,
-    )
     retention = Retention(
         client=client,
         agent=agent,
@@ -175,6 +222,7 @@ def wire(
         catch_up=catch_up,
         seen=seen,
         control=control,
+        decisions=decisions,
         people=people,
         desk=UsageDesk(
             usage=stores.usage,
@@ -183,6 +231,9 @@ def wire(
             server_limits=settings.limits_of,
         ),
         recovery=recovery,
+        remembering=remembering,
+        reminders=reminders,
+        scheduling=Scheduling(schedules=stores.schedules, clock=options.clock),
         expiry=expiry,
         previews=previews,
         reconciler=reconciler,

@@ -52,13 +52,15 @@ class SQLiteDatabase(Database):
         self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
     ) -> T:
         """Run a job that writes."""
-        writer, _ = self._usable or await self._open()
-        return await writer.run(job, then)
+        with self._timed("write"):
+            writer, _ = self._usable or await self._open()
+            return await writer.run(job, then)
 
     async def read(self, job: Callable[[Connection], T]) -> T:
         """Run a job that reads."""
-        _, reader = self._usable or await self._open()
-        return await reader.run(job)
+        with self._timed("read"):
+            _, reader = self._usable or await self._open()
+            return await reader.run(job)
 
     async def purge(self) -> None:
         """Write the file anew without what was deleted, and empty the log of writes."""

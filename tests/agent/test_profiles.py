@@ -78,7 +78,7 @@ async def test_each_session_is_answered_by_its_own_profile(
     [answer] = await events_of(manager, "de", AssistantMessageEvent)
     assert isinstance(answer, AssistantMessageEvent)
     assert answer.model == "other"
-    assert agent.tools == ["roll", "look"]
+    assert list(agent.tools) == ["roll", "look"]
 
 
 async def test_a_change_counts_from_the_next_turn_on_and_not_in_one_that_runs(

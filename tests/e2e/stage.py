@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -13,18 +13,20 @@ from typing import Any
 import discord
 
 from bot.agent import Agent, Tool, tool
+from bot.agent.policy_file import parse_policy
 from bot.events import RecordedEvent, utc_now
 from bot.frontend import (
     FrontendOptions,
     Operator,
     ParleyClient,
+    ServerPolicy,
     ServerProfiles,
     SettingsBook,
     Stores,
     make_meter,
     may_decide,
 )
-from bot.frontend.tools import discord_tools
+from bot.frontend.tools import discord_tools, stored_tools
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
 from bot.sandbox import (
@@ -58,6 +60,7 @@ class Tools:
     more: Sequence[Tool] = ()
     done: list[str] = field(default_factory=list)
     may_finish: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def all(self) -> Sequence[Tool]:
@@ -76,6 +79,7 @@ class Tools:
         @tool(approval=True)
         async def long_job(name: str) -> str:
             """Do something that takes its time."""
+            self.begun.set()
             await self.may_finish.wait()
             self.done.append(f"did {name}")
             return "done"
@@ -97,6 +101,8 @@ def parley(
     options: FrontendOptions,
     operator: Operator | None = None,
     clock: Callable[[], datetime] = utc_now,
+    policy: str = "",
+    off: Collection[str] = (),
     **limits: Any,
 ) -> ParleyClient:
     """Make the real client over a store; `limits` are further ones of its agent."""
@@ -108,11 +114,22 @@ def parley(
         retry=RetryPolicy(max_attempts=1),
     )
 
+    rules = ServerPolicy(
+        homes=stores.homes,
+        changes=stores.policies,
+        file=parse_policy(policy, name="POLICY_FILE"),
+        off=off,
+    )
+
     def make_agent(client: discord.Client) -> Agent:
         return Agent(
             provider=provider,
             session_manager=store,
-            tools=[*tools.all, *discord_tools(client).values()],
+            tools=[
+                *tools.all,
+                *discord_tools(client).values(),
+                *stored_tools(stores, options.clock).values(),
+            ],
             may_decide=lambda request, actor: may_decide(options, actor),
             profiles=ServerProfiles(homes=stores.homes, book=book),
             system_prompt=operator.prompt if operator else "",
@@ -123,10 +140,13 @@ def parley(
                 clock,
                 settings=book,
             ),
+            policy=rules,
             **limits,
         )
 
-    made = ParleyClient(make_agent=make_agent, stores=stores, options=options, settings=book)
+    made = ParleyClient(
+        make_agent=make_agent, stores=stores, options=options, settings=book, policy=rules
+    )
     return made
 
 
@@ -135,6 +155,8 @@ class Stage:
     """Everything a scenario plays with.
 
     Attributes:
+        policy: The operator's policy file.
+        off: Tools that are off until they are enabled.
         general: A channel where the bot answers when it is mentioned.
         desk: A channel where it answers everything.
         store: That of the bot that runs, or ran last.
@@ -157,6 +179,8 @@ class Stage:
     mod: Person
     tools: Tools
     options: FrontendOptions
+    policy: str = ""
+    off: Collection[str] = ()
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
     context_window: int = 0
@@ -190,6 +214,7 @@ class Stage:
         client.agent.suspend()
         parts = client._parts
         parts.expiry.close()
+        parts.reminders.close()
         await asyncio.gather(parts.showing.cancel(), parts.work.cancel())
 
     @property
@@ -214,6 +239,8 @@ class Stage:
             options=options,
             operator=replace(self.operator, options=options) if self.operator else None,
             clock=self.world.clock.now,
+            policy=self.policy,
+            off=self.off,
             approval_ttl=self.approval_ttl,
             max_model_calls=self.max_model_calls,
             context_window=self.context_window,

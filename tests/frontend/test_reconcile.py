@@ -20,6 +20,7 @@ from bot.events import (
 from bot.frontend import FrontendOptions, Operator, SettingsBook, Stores
 from bot.frontend.pacing import Pacing
 from bot.frontend.wiring import Parts, wire
+from bot.monitoring import Metrics
 from bot.providers.provider import Provider
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
@@ -51,6 +52,7 @@ class Desk:
             options=FrontendOptions(),
             settings=SettingsBook(stores.settings, Operator()),
             pacing=Pacing(),
+            metrics=Metrics(),
         )
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 import discord
 from discord import app_commands
 
-from bot.frontend.cards import HasControl, Pressed
+from bot.frontend.buttons import HasControl, Pressed
 from bot.frontend.ids import Place
 from bot.frontend.interactions import acknowledged, answer, place_here
 from bot.frontend.own.export import SUFFIX, Format, exported
