@@ -14,7 +14,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bot.agent import Agent, Tool, ToolSource
+from bot.agent import Agent, Profiles, Tool, ToolSource
 from bot.agent.approvals import MayDecide
 from bot.agent.budgets import Budgets, Limits
 from bot.agent.meter import Meter
@@ -38,7 +38,7 @@ from bot.tools import current_time, fetch_page, own_tools, roll_dice
 from bot.watchdog import watched
 
 if TYPE_CHECKING:
-    from bot.frontend import FrontendOptions, ParleyClient
+    from bot.frontend import FrontendOptions, Operator, ParleyClient
     from bot.monitoring.prometheus import PrometheusMetrics
 
 logger = logging.getLogger(__name__)
@@ -117,6 +117,7 @@ def make_agent(
     meter: Meter,
     toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
+    profiles: Profiles | None = None,
     policy: Policy | None = None,
 ) -> Agent:
     """Join a model, a store and tools; by default whoever is let in may decide."""
@@ -134,6 +135,7 @@ def make_agent(
         context_window=settings.context_window,
         compact_at=settings.compact_at,
         sees_images=settings.model_sees_images,
+        profiles=profiles,
         meter=meter,
     )
 
@@ -172,13 +174,22 @@ async def open_app(
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
-    from bot.frontend import ParleyClient, ServerPolicy, Stores, make_meter, may_decide
+    from bot.frontend import (
+        ParleyClient,
+        ServerPolicy,
+        ServerProfiles,
+        SettingsBook,
+        Stores,
+        make_meter,
+        may_decide,
+    )
     from bot.frontend.tools import discord_tools, stored_tools
 
     async with AsyncExitStack() as stack:
         stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
         options, stores = frontend_options(settings), Stores.beside(store)
+        book = SettingsBook(stores.settings, operator_of(settings, options))
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
 
         policy = ServerPolicy(homes=stores.homes, changes=stores.policies, off=OF_DISCORD - OWN)
@@ -192,9 +203,15 @@ async def open_app(
                 provider=provider,
                 store=store,
                 tools=tools,
-                meter=make_meter(stores, options, lambda *who: client.people.actor_of(*who)),
+                meter=make_meter(
+                    stores,
+                    options,
+                    lambda *who: client.people.actor_of(*who),
+                    settings=book,
+                ),
                 toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
+                profiles=ServerProfiles(homes=stores.homes, book=book),
                 policy=policy,
             )
 
@@ -202,6 +219,7 @@ async def open_app(
             make_agent=agent_for,
             stores=stores,
             options=options,
+            settings=book,
             metrics=metrics,
             policy=policy,
         )
@@ -308,6 +326,19 @@ def frontend_options(settings: Settings) -> FrontendOptions:
             age=_days(settings.session_max_days), idle=_days(settings.session_idle_days)
         ),
         api_base=settings.discord_api_base,
+    )
+
+
+def operator_of(settings: Settings, options: FrontendOptions) -> Operator:
+    """Return what holds in servers that set nothing, and what they may set."""
+    from bot.frontend import Operator
+
+    return Operator(
+        models=tuple(dict.fromkeys((settings.openai_model, *settings.models))),
+        prompt=settings.prompt,
+        fixed=SPEAKERS,
+        extras=frozenset(settings.model_extras),
+        options=options,
     )
 
 

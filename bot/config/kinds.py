@@ -38,6 +38,7 @@ ToolName = Literal[
     "time_out_member",
 ]
 SHIPPED = frozenset(get_args(ToolName))
+ExtraName = Literal["temperature", "top_p", "frequency_penalty", "presence_penalty", "max_tokens"]
 DEFAULT_TOOLS = ("current_time", "roll_dice", "remember", "schedule")
 
 
@@ -76,7 +77,7 @@ def _id(value: object) -> object:
     return found[0] if isinstance(found, list) else found
 
 
-def _no_tools(value: object) -> object:
+def _none(value: object) -> object:
     return () if value == "none" else _split(value)
 
 
@@ -137,8 +138,10 @@ Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
 Id = Annotated[int, BeforeValidator(_id)]
 Tools = Annotated[
-    tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
+    tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_none)
 ]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Extras = Annotated[tuple[ExtraName, ...], NoDecode, BeforeValidator(_none)]
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
 RoleTokens = Annotated[Mapping[int, Tokens], NoDecode, BeforeValidator(_role_tokens)]
 Url = Annotated[str, AfterValidator(_http)]

@@ -13,10 +13,12 @@ from bot.config.kinds import (
     DEFAULT_TOOLS,
     Count,
     DatabaseFile,
+    Extras,
     Id,
     Ids,
     LogLevel,
     McpFile,
+    Names,
     ProviderName,
     RoleTokens,
     Seconds,
@@ -61,6 +63,16 @@ class Settings(BaseSettings):
         "auto",
         description="openai, openai_compatible, openrouter, ollama, gemini, anthropic, azure, "
         "litellm; auto: openai, or openai_compatible where OPENAI_BASE_URL is set.",
+    )
+    models: Names = Field(
+        (),
+        description="Further models of the service that servers may choose with /settings; empty: "
+        "none.",
+    )
+    model_extras: Extras = Field(
+        ("temperature", "top_p"),
+        description="What servers may set too: temperature, top_p, frequency_penalty, "
+        "presence_penalty, max_tokens; or none.",
     )
     model_sees_images: bool = Field(
         True, description="Whether the model reads images; false: it is told their names only."

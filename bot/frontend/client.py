@@ -31,6 +31,11 @@ from bot.frontend.policies import Policies
 from bot.frontend.policy import ServerPolicy
 from bot.frontend.policy_commands import PolicyCommands
 from bot.frontend.schedule_commands import add_schedule_commands
+from bot.frontend.settings.book import SettingsBook
+from bot.frontend.settings.command import add_settings
+from bot.frontend.settings.desk import SettingsDesk
+from bot.frontend.settings.effective import Operator
+from bot.frontend.settings.panel import PanelItem
 from bot.frontend.stores import Stores
 from bot.frontend.taking_back import TakeBack, Undoing
 from bot.frontend.tree import Tree
@@ -50,6 +55,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Makes the agent; it is given this client, for tools that need Discord.
         stores: What it keeps, and where.
         options: Everything that can be configured.
+        settings: What servers have of their own, within what the operator allows.
         metrics: Who hears what happens, in numbers.
         policy: The agent's, as /policy shows and changes it.
     """
@@ -60,6 +66,7 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Callable[[discord.Client], Agent],
         stores: Stores,
         options: FrontendOptions,
+        settings: SettingsBook | None = None,
         metrics: Metrics | None = None,
         policy: ServerPolicy | None = None,
     ) -> None:
@@ -77,6 +84,8 @@ class ParleyClient(discord.AutoShardedClient):
         )
         self.options = options
         self.agent = make_agent(self)
+        self.settings = settings or SettingsBook(stores.settings, Operator(options=options))
+        self.settings.tools = lambda: self.agent.tools
         self.tree = Tree(self)
         self._marks = stores.marks
         rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
@@ -91,6 +100,7 @@ class ParleyClient(discord.AutoShardedClient):
             self.agent,
             stores=stores,
             options=options,
+            settings=self.settings,
             pacing=self.pacing,
             metrics=metrics,
         )
@@ -101,6 +111,9 @@ class ParleyClient(discord.AutoShardedClient):
         }
         self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
         self._sessions = stores.sessions
+        self.settings_desk = SettingsDesk(
+            book=self.settings, people=self.people, tasks=self._parts.work
+        )
         self.decisions = self._parts.decisions
 
     @property
@@ -125,6 +138,7 @@ class ParleyClient(discord.AutoShardedClient):
         add_commands(self.tree, self.control, self.decisions, self.people)
         add_lists(self.tree, self._lists, self.people)
         self.tree.add_command(PolicyCommands(self._policies, self.people))
+        add_settings(self.tree, self.settings_desk)
         add_usage(self.tree, self._parts.desk, self.people)
         add_own_commands(
             self.tree,
@@ -133,7 +147,7 @@ class ParleyClient(discord.AutoShardedClient):
             store=self._sessions,
             people=self.people,
         )
-        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS, TakeBack)
+        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS, TakeBack, PanelItem)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:
@@ -198,6 +212,7 @@ class ParleyClient(discord.AutoShardedClient):
         """Take a form that was sent off; clicks and commands have found their way already."""
         if interaction.type is discord.InteractionType.modal_submit:
             await sent_off(interaction)
+            await self.settings_desk.late(interaction)
 
     async def close(self) -> None:
         """Take nothing new, let running turns finish for a while, and leave the rest open."""

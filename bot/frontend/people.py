@@ -10,11 +10,13 @@ import discord
 
 from bot.agent import Actor
 from bot.events import Author
-from bot.frontend.access import Speaker, may_talk, may_write_dms
+from bot.frontend.access import Speaker, may_talk, may_talk_here, may_write_dms
 from bot.frontend.ids import Place, PlaceKind, user_id_of, user_of
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.refusals import DiscordError, RefusedError, asked
+from bot.frontend.settings.book import SettingsBook
 from bot.frontend.text import speaker_name
+from bot.sessions.homes import Home
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +33,12 @@ def speaker(user: discord.User | discord.Member, place: Place) -> Author:
 class People:
     """Looks people up."""
 
-    def __init__(self, client: discord.Client, options: FrontendOptions) -> None:
+    def __init__(
+        self, client: discord.Client, options: FrontendOptions, settings: SettingsBook
+    ) -> None:
         self._client = client
         self._options = options
+        self._settings = settings
         self._members: dict[tuple[int, int], tuple[float, discord.Member | None]] = {}
 
     def is_owner(self, user: int) -> bool:
@@ -98,10 +103,19 @@ class People:
             owner=self.is_owner(user.id),
         )
 
-    async def may_talk(self, user: discord.User | discord.Member, guild: int | None) -> bool:
-        """Whether somebody is answered in a server, or in a DM."""
+    async def may_talk(
+        self, user: discord.User | discord.Member, guild: int | None, channel: int = 0
+    ) -> bool:
+        """Whether somebody is answered in a channel of a server, or in a DM.
+
+        Args:
+            user: Who it is.
+            guild: The server, `None` for a DM.
+            channel: The channel, of a thread the one that it hangs on; 0: whichever.
+        """
         if guild is not None:
-            return may_talk(self._options, self.speaker(user, guild))
+            who, here = self.speaker(user, guild), await self._settings.here(Home(guild, channel))
+            return may_talk(self._options, who) and may_talk_here(here, who)
         owner, options = self.is_owner(user.id), self._options
         if may_write_dms(options, user.id, owner=owner, member=False):
             return True
@@ -117,7 +131,7 @@ class People:
         for guild in self._client.guilds:
             if not allowed or guild.id in allowed:
                 member = await self._member(guild, user)
-                if member and may_talk(self._options, self.speaker(member, guild.id)):
+                if member and await self.may_talk(member, guild.id):
                     return True
         return False
 

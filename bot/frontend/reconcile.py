@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain, repeat
@@ -53,7 +53,7 @@ class Reconciler:
         trouble: Trouble,
         expiry: Callable[[str, datetime | None], None],
         unseen: Callable[[str, str, str], None],
-        look: Look,
+        look: Callable[[str], Awaitable[Look]],
         tasks: Tasks,
     ) -> None:
         self._store = store
@@ -120,7 +120,7 @@ class Reconciler:
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""
         start = await self._deliveries.delivered_to(session_id)
-        seen = view(await self._log(session_id, start), self._look)
+        seen = view(await self._log(session_id, start), await self._look(session_id))
         seen, wake_at = with_reminders(seen, self.now())
         self._expiry(session_id, wake_at)
         still = seen.closed.keys() | seen.waiting.keys()

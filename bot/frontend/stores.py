@@ -16,6 +16,7 @@ from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
 from bot.sessions.policies import PolicyStore
 from bot.sessions.schedules import ScheduleStore
+from bot.sessions.settings import SettingsStore
 from bot.sessions.sql_memories import memories_in
 from bot.sessions.usage import UsageStore
 
@@ -30,6 +31,7 @@ class Stores:
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
+        settings: What servers and channels have of their own.
         memories: What is remembered of people across sessions.
         consents: Who lets that be, and where.
         schedules: What is to be said later.
@@ -43,6 +45,7 @@ class Stores:
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
+    settings: SettingsStore
     memories: MemoryManager
     consents: ConsentStore
     schedules: ScheduleStore
@@ -53,7 +56,7 @@ class Stores:
     @property
     def forgetters(self) -> Sequence[Forgetter]:
         """The stores that keep something under people's ids, besides what they wrote."""
-        stores = (self.sessions, self.marks, self.usage)
+        stores = (self.sessions, self.marks, self.usage, self.settings)
         return (*stores, self.memories, self.consents, self.schedules)
 
     @classmethod
@@ -66,6 +69,7 @@ class Stores:
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),
+            settings=SettingsStore(database),
             memories=memories_in(database),
             consents=ConsentStore(database),
             schedules=ScheduleStore(database),

@@ -10,7 +10,6 @@ import discord
 from bot.agent import Agent
 from bot.agent.memory import Recollection
 from bot.events import RecordedEvent
-from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
@@ -39,6 +38,8 @@ from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
 from bot.frontend.scheduling import Scheduling
 from bot.frontend.seen import Seen
+from bot.frontend.settings.book import SettingsBook
+from bot.frontend.settings.look import look_of
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
@@ -83,13 +84,14 @@ def wire(
     *,
     stores: Stores,
     options: FrontendOptions,
+    settings: SettingsBook,
     pacing: Pacing,
     metrics: Metrics,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
     store, deliveries, marks = stores.sessions, stores.deliveries, stores.marks
-    people, outbox = People(client, options), Outbox(client, store.get_blob)
+    people, outbox = People(client, options, settings), Outbox(client, store.get_blob)
     outage, locks, seen = (
         Outage(outbox, noted=lambda: comeback.soon()),
         Locks[int](),
@@ -111,7 +113,7 @@ def wire(
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
         unseen=lambda *request: work.start(decisions.withhold(*request), name="withholding"),
-        look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
+        look=look_of(options, homes=stores.homes, settings=settings),
         tasks=showing,
     )
 
@@ -170,7 +172,7 @@ def wire(
         marks=marks,
         homes=stores.homes,
         people=people,
-        rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, options=options),
+        rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, settings=settings),
         runs=runs,
         outbox=outbox,
         outage=outage,
@@ -222,7 +224,12 @@ def wire(
         control=control,
         decisions=decisions,
         people=people,
-        desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
+        desk=UsageDesk(
+            usage=stores.usage,
+            budgets=options.budgets,
+            people=people,
+            server_limits=settings.limits_of,
+        ),
         recovery=recovery,
         remembering=remembering,
         reminders=reminders,
