@@ -30,7 +30,7 @@ T = TypeVar("T")
 _SELECT_HOLDER = "SELECT version, holder FROM sessions WHERE session_id = ?"
 
 _TAKE_LEASE = """
-    UPDATE sessions SET holder = ?
+    UPDATE sessions SET holder = ?, version = ?
     WHERE session_id = ? AND coalesce(holder, '') = ? AND version = ?"""
 
 _SELECT_BY_KEY = "SELECT session_id, body FROM events WHERE natural_key IN (?, ?)"
@@ -112,7 +112,9 @@ class SQLSessionManager(SessionStore):
     async def lease(self, session_id: str, holder: str) -> Lease:
         """Take the session's lease for `holder` if it is free, its own, or a dead holder's.
 
-        For a session that is not there it is not taken, and the version is 0.
+        For a session that is not there it is not taken, and the version is 0. Taken over, the
+        session has a new version: what its former holder, if it is alive after all, saves next is
+        a conflict.
         """
 
         def job(connection: Connection) -> Lease:
@@ -124,9 +126,10 @@ class SQLSessionManager(SessionStore):
                 others = current not in (None, holder)
                 if others and self._holders.is_alive(connection, current):
                     return Lease(taken=False, version=version, holder=current)
-                values = (holder, session_id, current or "", version)
+                new = version + others
+                values = (holder, new, session_id, current or "", version)
                 if connection.execute(_TAKE_LEASE, values).rowcount:
-                    return Lease(taken=True, version=version, holder=holder, interrupted=others)
+                    return Lease(taken=True, version=new, holder=holder, interrupted=others)
 
         return await self.database.write(job)
 

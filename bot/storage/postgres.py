@@ -32,7 +32,7 @@ class PostgresDatabase(Database):
 
     def __init__(self, url: str, *, prepare: Prepare = lambda connection: None) -> None:
         self.name = shown(url)
-        self._url = url
+        self.address = url
         self._prepare = prepare
         self._lanes: tuple[PostgresLane, PostgresLane] | None = None
         self._opening: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
@@ -87,7 +87,7 @@ class PostgresDatabase(Database):
         from bot.storage.postgres_connection import PostgresLane  # psycopg takes a while
 
         prepare = self._prepare if writes else lambda connection: None
-        return PostgresLane(self._url, name=self.name, prepare=prepare, writes=writes)
+        return PostgresLane(self.address, name=self.name, prepare=prepare, writes=writes)
 
     def _lock(self) -> asyncio.Lock:
         loop = asyncio.get_running_loop()
@@ -98,6 +98,10 @@ class PostgresDatabase(Database):
 
 def shown(url: str) -> str:
     """Return an address without its password."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"postgresql://{host}{parts.path}"
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in ("postgresql", "postgres"):
+            return f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    except ValueError:
+        pass
+    return "PostgreSQL"  # libpq reads other forms too, which may hold a password anywhere
