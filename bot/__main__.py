@@ -119,7 +119,11 @@ def _backup(given: argparse.Namespace) -> int:
     from bot.config import load_settings
     from bot.storage.backup import back_up
 
-    database = load_settings(given.env_file, discord=False, model=False).database
+    settings = load_settings(given.env_file, discord=False, model=False)
+    database = settings.database
+    if settings.database_url.get_secret_value():
+        _complain("No backup was made: the conversations are in PostgreSQL, use its pg_dump.")
+        return 1
     started = time.monotonic()
     try:
         copied = back_up(database, given.file, overwrite=given.force)

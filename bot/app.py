@@ -20,7 +20,7 @@ from bot.ending import Ending, ending
 from bot.errors import ConfigError
 from bot.mcp import open_servers
 from bot.providers import Provider, ProviderType
-from bot.sessions import SQLiteSessionManager
+from bot.sessions import PostgresSessionManager, SQLiteSessionManager, SQLSessionManager
 from bot.storage.claim import claimed
 from bot.tools import current_time, fetch_page, own_tools, roll_dice
 from bot.watchdog import watched
@@ -62,6 +62,13 @@ def make_provider(settings: Settings) -> Provider:
     )
 
 
+def make_store(settings: Settings) -> SQLSessionManager:
+    """Return the sessions of the database that is set up."""
+    if url := settings.database_url.get_secret_value():
+        return PostgresSessionManager(url)
+    return SQLiteSessionManager(settings.database)
+
+
 def chosen_tools(settings: Settings, shipped: Mapping[str, Tool]) -> list[Tool]:
     """Return the tools that are set up; shipped ones that need a Discord only where they have it.
 
@@ -82,7 +89,7 @@ def make_agent(
     settings: Settings,
     *,
     provider: Provider,
-    store: SQLiteSessionManager,
+    store: SQLSessionManager,
     tools: Sequence[Tool],
     toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
@@ -103,7 +110,7 @@ def make_agent(
 
 
 @asynccontextmanager
-async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSessionManager]]:
+async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLSessionManager]]:
     """Open an agent without Discord, for a terminal."""
     for name in OF_DISCORD.intersection(settings.tools):
         logger.warning("TOOLS: %s needs Discord, so there is none here", name)
@@ -125,7 +132,7 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
     rest open in the log.
 
     Raises:
-        ConfigError: if another bot works with the database.
+        ConfigError: if another bot works with the file.
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
@@ -133,7 +140,8 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
     from bot.frontend.tools import discord_tools
 
     async with AsyncExitStack() as stack:
-        stack.enter_context(claimed(settings.database))
+        if not settings.database_url.get_secret_value():
+            stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
         options = frontend_options(settings)
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
@@ -227,8 +235,8 @@ def preload() -> None:
 
 async def _open_parts(
     stack: AsyncExitStack, settings: Settings
-) -> tuple[Provider, SQLiteSessionManager]:
-    provider, store = make_provider(settings), SQLiteSessionManager(settings.database)
+) -> tuple[Provider, SQLSessionManager]:
+    provider, store = make_provider(settings), make_store(settings)
     stack.push_async_callback(store.close)
     stack.push_async_callback(provider.close)
     await store.initialize()

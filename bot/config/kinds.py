@@ -108,7 +108,15 @@ def _copied_well(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _postgres(address: SecretStr) -> SecretStr:
+    text = address.get_secret_value()
+    if text and not text.startswith(("postgresql://", "postgres://")):
+        raise ValueError("must be an address like postgresql://user:password@host/database")
+    return address
+
+
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
+PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres), AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
 Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)

@@ -15,6 +15,7 @@ from bot.config.kinds import (
     Ids,
     LogLevel,
     McpFile,
+    PostgresUrl,
     ProviderName,
     Seconds,
     Secret,
@@ -88,6 +89,11 @@ class Settings(BaseSettings):
     )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."
+    )
+    database_url: PostgresUrl = Field(
+        SecretStr(""),
+        description="A PostgreSQL database that keeps them in place of the file: "
+        "postgresql://user:password@host/database.",
     )
     owner_ids: Ids = Field(
         NOBODY, description="Users who own the bot, beside those whom Discord names as such."

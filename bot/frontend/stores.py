@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.sessions import SessionStore, SQLiteSessionManager
+from bot.sessions import SessionStore, SQLSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
@@ -30,7 +30,7 @@ class Stores:
     homes: HomeStore
 
     @classmethod
-    def beside(cls, sessions: SQLiteSessionManager) -> Stores:
+    def beside(cls, sessions: SQLSessionManager) -> Stores:
         """Return the stores that share the sessions' database."""
         database = sessions.database
         return cls(

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from bot.errors import ConfigError
 from bot.storage.database import Database
 from bot.storage.jobs import Connection
 
@@ -24,6 +25,9 @@ class PostgresDatabase(Database):
 
     Whoever stands between must leave each connection its server process (PgBouncer: session
     pooling): a lease lives as long as the connection that writes.
+
+    Attributes:
+        address: The whole of it, which may hold a password.
 
     Args:
         url: As libpq takes it, for example `postgresql://user:password@host/database`.
@@ -84,8 +88,10 @@ class PostgresDatabase(Database):
         return made
 
     def _lane(self, writes: bool) -> PostgresLane:
-        from bot.storage.postgres_connection import PostgresLane  # psycopg takes a while
-
+        try:
+            from bot.storage.postgres_connection import PostgresLane  # psycopg takes a while
+        except ImportError as exc:
+            raise ConfigError(f"PostgreSQL needs Parley's extra postgres ({exc}).") from exc
         prepare = self._prepare if writes else lambda connection: None
         return PostgresLane(self.address, name=self.name, prepare=prepare, writes=writes)
 
