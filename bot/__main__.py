@@ -137,6 +137,22 @@ def _backup(given: argparse.Namespace) -> int:
     return 0
 
 
+def _migrate_store(given: argparse.Namespace) -> int:
+    from bot.storage.moving import move
+
+    try:
+        move(
+            given.source,
+            given.target,
+            told=lambda moved: print(f"{moved.table:<20} {moved.rows:>10,}  {moved.digest[:16]}"),
+        )
+    except StorageError as exc:
+        _complain(f"Nothing was moved: {exc}")
+        return 1
+    print("All of it is there, and the same. The source is as it was: let no bot use it any more.")
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bot",
@@ -177,6 +193,10 @@ def _parser() -> argparse.ArgumentParser:
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    moving = add("migrate-store", _migrate_store, "move everything into another, empty database")
+    for name, text in (("source", "the database to read"), ("target", "the one to fill")):
+        where = "sqlite:///parley.db (sqlite:////absolute/path) or postgresql://..."
+        moving.add_argument(name, metavar=name.upper(), help=f"{text}: {where}")
     return parser
 
 

@@ -23,6 +23,8 @@ T = TypeVar("T")
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 10
 """How long a lock of another process is waited for, before that is an error."""
+LEAVING_SECONDS = 2
+"""How long the server may need to notice that a connection has ended."""
 
 LIVELINESS = {
     "keepalives_idle": 30,
@@ -31,6 +33,9 @@ LIVELINESS = {
     "tcp_user_timeout": 30_000,
 }
 """A server that went away without a word is missed within a minute (libpq, parameter key words)."""
+
+_AT_WORK = 0x5061726C657A
+"""The lock that everybody shares who works with the database."""
 
 _IN_THE_WAY = (errors.DeadlockDetected, errors.SerializationFailure)
 
@@ -153,15 +158,10 @@ class PostgresLane:
         return self._raw
 
     def _connect(self) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(
-            **_read(self._url),
-            autocommit=True,  # transactions are begun and ended by hand
-            cursor_factory=psycopg.RawCursor,
-        )
+        connection = connect(self._url)
         try:
-            wait = (f"{LOCK_SECONDS}s",)
-            connection.execute("SELECT set_config('lock_timeout', $1, false)", wait)
             if self._writes:
+                join(connection)
                 migrate_postgres(Statements(connection))
             self._prepare(Statements(connection))
         except BaseException:
@@ -173,6 +173,37 @@ class PostgresLane:
         raw, self._raw = self._raw, None
         if raw is not None:
             raw.close()
+
+
+def connect(url: str) -> psycopg.Connection[Any]:
+    """Return a new connection; its transactions are begun and ended by hand.
+
+    Raises:
+        StorageError: if the address cannot be read.
+    """
+    connection = psycopg.connect(**_read(url), autocommit=True, cursor_factory=psycopg.RawCursor)
+    _wait_for_locks(connection, LOCK_SECONDS)
+    return connection
+
+
+def _wait_for_locks(connection: psycopg.Connection[Any], seconds: float) -> None:
+    connection.execute("SELECT set_config('lock_timeout', $1, false)", (f"{seconds}s",))
+
+
+def join(connection: psycopg.Connection[Any], *, alone: bool = False) -> None:
+    """Be one of those who work with a database, or the only one, while the connection lasts.
+
+    Raises:
+        StorageError: if somebody works with it alone; if alone, if anybody does.
+    """
+    lock = "pg_advisory_lock" if alone else "pg_advisory_lock_shared"
+    _wait_for_locks(connection, LEAVING_SECONDS)
+    try:
+        connection.execute(f"SELECT {lock}($1::bigint)", (_AT_WORK,))
+    except errors.LockNotAvailable:
+        others = "another Parley works with it: stop it first" if alone else "it is being moved"
+        raise StorageError(others) from None
+    _wait_for_locks(connection, LOCK_SECONDS)
 
 
 def _read(url: str) -> dict[str, Any]:
