@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -71,6 +71,10 @@ class Server:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
         return self.url(name)
+
+    def settings(self, folder: Path) -> Mapping[str, str]:
+        """Return the settings of a bot with a new database; nothing is kept in the folder."""
+        return {"DATABASE_URL": self.new_database()}
 
 
 @contextmanager

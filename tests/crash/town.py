@@ -27,6 +27,13 @@ UNMEASURED = {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""}
 """What is killed would not tell what it covered: it need not be slowed down by measuring."""
 NO_SETTINGS: Mapping[str, str] = {}
 Between = Callable[[], Awaitable[None]]
+Databases = Callable[[Path], Mapping[str, str]]
+"""Makes a new database for a town, in its folder or elsewhere; returns what names it."""
+
+
+def in_a_file(folder: Path) -> Mapping[str, str]:
+    """Name a file as the database."""
+    return {"DATABASE": str(folder / "parley.db")}
 
 
 async def until(
@@ -185,6 +192,7 @@ async def town(
     behind: float = 0.0,
     settings: Mapping[str, str] = NO_SETTINGS,
     world: World | None = None,
+    databases: Databases = in_a_file,
 ) -> AsyncIterator[Town]:
     """Make a town with its bot running; its clock is so many seconds behind ours."""
     world = world or World(clock=ManualClock(running=True))
@@ -208,12 +216,12 @@ async def town(
                 "DISCORD_API_BASE": sandbox.api_base,
                 "OPENAI_BASE_URL": model.base_url,
                 "OPENAI_MODEL": "scripted",
-                "DATABASE": str(folder / "parley.db"),
                 "CHANNELS": ",".join(str(each.id) for each in places),
                 "TOOLS": str(tools),
                 "TURNS_PER_MINUTE": "1000",
                 "PARLEY_FAILPOINTS": str(points.folder),
                 **UNMEASURED,
+                **databases(folder),
                 **settings,
             }
             made = Town(
