@@ -204,6 +204,7 @@ async def _stay(client: ParleyClient, token: str, end: Ending) -> None:
 def frontend_options(settings: Settings) -> FrontendOptions:
     """Return what the front end needs to know of the settings."""
     from bot.frontend import DMPolicy, FrontendOptions, ReplyMode
+    from bot.frontend.shards import Shards
 
     return FrontendOptions(
         guild_ids=settings.allowed_servers,
@@ -221,6 +222,7 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         sees_images=settings.model_sees_images,
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
+        shards=Shards(settings.shard_count, settings.shard_ids),
         api_base=settings.discord_api_base,
     )
 

@@ -51,6 +51,14 @@ def _ids(value: object) -> object:
     return _split(value)
 
 
+def _shards(value: object) -> object:
+    numbers = value.replace(",", " ").split() if isinstance(value, str) else ()
+    for each in numbers:
+        if not (each.isascii() and each.isdigit()):
+            raise ValueError(f"must be numbers from 0, separated by commas, not {each[:40]!r}")
+    return _split(value)
+
+
 def _no_tools(value: object) -> object:
     return () if value == "none" else _split(value)
 
@@ -118,6 +126,7 @@ def _postgres(address: SecretStr) -> SecretStr:
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres), AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
+ShardIds = Annotated[frozenset[int], NoDecode, BeforeValidator(_shards)]
 Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
 ]

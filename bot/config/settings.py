@@ -19,6 +19,7 @@ from bot.config.kinds import (
     ProviderName,
     Seconds,
     Secret,
+    ShardIds,
     TextFile,
     Tools,
     Url,
@@ -94,6 +95,14 @@ class Settings(BaseSettings):
         SecretStr(""),
         description="A PostgreSQL database that keeps them in place of the file: "
         "postgresql://user:password@host/database.",
+    )
+    shard_count: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        0, description="Into how many shards Discord is divided; 0: as many as Discord recommends."
+    )
+    shard_ids: ShardIds = Field(
+        NOBODY,
+        description="Which of them this process serves, from 0; empty: all. Needs SHARD_COUNT and "
+        "DATABASE_URL.",
     )
     owner_ids: Ids = Field(
         NOBODY, description="Users who own the bot, beside those whom Discord names as such."

@@ -11,6 +11,7 @@ import aiohttp
 import discord
 
 from bot.agent import Agent
+from bot.errors import StorageError
 from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
 from bot.frontend.cards import BUTTONS
@@ -19,6 +20,7 @@ from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
+from bot.frontend.shards import Turnstile
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
 from bot.frontend.wiring import wire
@@ -54,16 +56,21 @@ class ParleyClient(discord.AutoShardedClient):
             max_messages=None,
             guild_ready_timeout=options.guilds_within,
             heartbeat_timeout=options.dead_after,
+            shard_count=options.shards.count or None,
+            shard_ids=sorted(options.shards.ids) or None,  # type: ignore[arg-type]
         )
         self.options = options
         self.agent = make_agent(self)
         self.tree = Tree(self)
         self._marks = stores.marks
+        self._alone = stores.alone
+        self._at_once = 1
         self._lifetime = ExitStack()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
 
         self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
+        self._turnstile = Turnstile(stores.alone, self._parts.reading, pause=options.identify_pause)
         self.control, self.people = self._parts.control, self._parts.people
 
     async def __aenter__(self) -> ParleyClient:
@@ -74,12 +81,21 @@ class ParleyClient(discord.AutoShardedClient):
 
     async def setup_hook(self) -> None:
         """Get ready between the login and the first event."""
-        await learn_gateway(self)
+        self._at_once = await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         add_commands(self.tree, self.control, self.people)
         self.add_dynamic_items(*BUTTONS)
-        await self.tree.sync_if_changed(self._marks)
+        async with self._alone("commands"):
+            await self.tree.sync_if_changed(self._marks)
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Wait for a shard's turn among those of all processes."""
+        bucket = (shard_id or 0) % self._at_once
+        try:
+            await self._turnstile.enter(f"identify {self.application_id} {bucket}")
+        except StorageError as exc:
+            logger.warning("other processes cannot be heeded: %s", exc)
 
     async def on_shard_connect(self, shard_id: int) -> None:
         """Note that a connection begins anew, which says nothing of what was missed.

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from bot.frontend.shards import ALL, IDENTIFY_SECONDS, Shards
+
 DISCORD_API = "https://discord.com/api/v10"
 
 
@@ -48,6 +50,8 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
+        shards: Which part of Discord is this process's.
+        identify_pause: Seconds between two shards of a bucket that identify.
         api_base: Where Discord's REST API is.
     """
 
@@ -70,4 +74,6 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
+    shards: Shards = ALL
+    identify_pause: float = IDENTIFY_SECONDS
     api_base: str = DISCORD_API

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.frontend.shards import Alone
 from bot.sessions import SessionStore, SQLSessionManager
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
@@ -21,6 +22,7 @@ class Stores:
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
+        alone: Makes a block that one of all processes is in, by its name.
     """
 
     sessions: SessionStore
@@ -28,6 +30,7 @@ class Stores:
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
+    alone: Alone
 
     @classmethod
     def beside(cls, sessions: SQLSessionManager) -> Stores:
@@ -39,4 +42,5 @@ class Stores:
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),
+            alone=database.alone,
         )

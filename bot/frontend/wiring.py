@@ -115,6 +115,8 @@ def wire(
         runs=runs,
         reconciler=reconciler,
         failed=lambda: comeback.soon(),
+        homes=stores.homes,
+        shards=options.shards,
     )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
     inbox = Inbox(

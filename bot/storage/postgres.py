@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+import contextlib
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Prepare = Callable[[Connection], None]
+
+ALONE_AGAIN = 0.05
+"""Seconds after which a lock that another process holds is tried again."""
 
 
 class PostgresDatabase(Database):
@@ -64,6 +67,18 @@ class PostgresDatabase(Database):
         for lane in reversed(lanes or ()):
             await lane.close()
 
+    @contextlib.asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[None]:
+        """Be the only one, in all processes, who does what has this name."""
+        async with self._alone_here(name):
+            lock = _Lock(name)
+            try:
+                while not await self.write(lock.take):  # noqa: ASYNC110 - by another process
+                    await asyncio.sleep(ALONE_AGAIN)
+                yield
+            finally:
+                await self.write(lock.give_back)
+
     @property
     def transactions(self) -> int:
         """How many transactions of writing were committed since it was opened."""
@@ -82,7 +97,7 @@ class PostgresDatabase(Database):
                 await lane.open()
         except BaseException:
             for lane in made:
-                with suppress(Exception):
+                with contextlib.suppress(Exception):
                     await lane.close()
             raise
         return made
@@ -100,6 +115,30 @@ class PostgresDatabase(Database):
         if self._opening is None or self._opening[0] is not loop:
             self._opening = loop, asyncio.Lock()
         return self._opening[1]
+
+
+_TAKE = """
+    SELECT pg_backend_pid(), CASE WHEN pg_backend_pid() = ?1 THEN true
+                             ELSE pg_try_advisory_lock(hashtextextended(?2, 0)) END"""
+
+_GIVE_BACK = "SELECT pg_advisory_unlock(hashtextextended(?2, 0)) WHERE pg_backend_pid() = ?1"
+
+
+class _Lock:
+    """A lock of a name; once it is taken, a job that is run again does not take it twice."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._process = 0
+
+    def take(self, connection: Connection) -> bool:
+        process, taken = connection.execute(_TAKE, (self._process, self._name)).fetchone()
+        if taken:
+            self._process = process
+        return bool(taken)
+
+    def give_back(self, connection: Connection) -> None:
+        connection.execute(_GIVE_BACK, (self._process, self._name)).close()
 
 
 def shown(url: str) -> str:
