@@ -16,6 +16,7 @@ from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
 from bot.frontend.cards import BUTTONS
 from bot.frontend.commands import add_commands
+from bot.frontend.interactions import place_here
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.pacing import Pacing
@@ -84,6 +85,8 @@ class ParleyClient(discord.AutoShardedClient):
         self._at_once = await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
+        if self._parts.rescue is not None:
+            self._parts.reading.start(self._parts.rescue.keep_looking(), name="minding others")
         add_commands(self.tree, self.control, self.people)
         self.add_dynamic_items(*BUTTONS)
         async with self._alone("commands"):
@@ -96,6 +99,12 @@ class ParleyClient(discord.AutoShardedClient):
             await self._turnstile.enter(f"identify {self.application_id} {bucket}")
         except StorageError as exc:
             logger.warning("other processes cannot be heeded: %s", exc)
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Note that another process may act on it: that of its shard before a deploy."""
+        place = place_here(interaction)
+        if self._parts.rescue is not None and place is not None:
+            self._parts.rescue.mind(place.session_id)
 
     async def on_shard_connect(self, shard_id: int) -> None:
         """Note that a connection begins anew, which says nothing of what was missed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bot.agent.calls import call_states
 from bot.agent.closing import answers
@@ -42,6 +42,7 @@ class Follower:
         previews: Previews,
         reconciler: Reconciler,
         sign: TypingSign,
+        elsewhere: Callable[[str], None],
     ) -> None:
         self._session_id = session_id
         self._channel_id = channel_id
@@ -50,6 +51,7 @@ class Follower:
         self._previews = previews
         self._reconciler = reconciler
         self._sign = sign
+        self._elsewhere = elsewhere
         self._preview: Preview | None = None
 
     async def see(self, event: Event) -> None:
@@ -68,7 +70,9 @@ class Follower:
             case ErrorEvent(turn_id=""):
                 await self._previews.end(self._session_id)  # the answer begins anew later
                 await self._outage.tell(self._channel_id, event.message, event.reference)
-            case DoneEvent() if event.status not in ELSEWHERE:
+            case DoneEvent() if event.status in ELSEWHERE:
+                self._elsewhere(self._session_id)
+            case DoneEvent():
                 self._reconciler.wake(self._session_id)
             case _:
                 pass

@@ -51,6 +51,7 @@ class FrontendOptions:
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
         shards: Which part of Discord is this process's.
+        rescue_every: Seconds between two looks at what other processes are at.
         identify_pause: Seconds between two shards of a bucket that identify.
         api_base: Where Discord's REST API is.
     """
@@ -75,5 +76,6 @@ class FrontendOptions:
     dead_after: float = 60.0
     reconnect_within: float = 60.0
     shards: Shards = ALL
+    rescue_every: float = 5.0
     identify_pause: float = IDENTIFY_SECONDS
     api_base: str = DISCORD_API

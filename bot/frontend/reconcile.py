@@ -26,7 +26,7 @@ from bot.frontend.shown import Purpose, Shown
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Trouble
 from bot.frontend.view import View, view
-from bot.sessions import SessionStore
+from bot.sessions import SessionStore, SQLSessionManager
 from bot.sessions.deliveries import DeliveryStore
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,11 @@ RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 
 class Reconciler:
-    """Reconciles sessions, each by one worker at a time, whenever something wakes it."""
+    """Reconciles sessions, each by one worker at a time, whenever something wakes it.
+
+    Where `others` may show the same sessions, one of all does it at a time, and what another one
+    runs is shown by that one.
+    """
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class Reconciler:
         unseen: Callable[[str, str, str], None],
         look: Look,
         tasks: Tasks,
+        others: SQLSessionManager | None,
     ) -> None:
         self._store = store
         self._deliveries = deliveries
@@ -61,6 +66,7 @@ class Reconciler:
         self._unseen = unseen
         self._look = look
         self._tasks = tasks
+        self._others = others
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
         self._workers: dict[str, asyncio.Task[None]] = {}
@@ -94,9 +100,9 @@ class Reconciler:
     async def _try(self, session_id: str) -> None:
         for delay in chain(RETRY_AFTER, repeat(RETRY_AFTER[-1])):
             try:
-                if not await self._reconcile(session_id):
+                if not await self._pass(session_id):
                     # An archived thread refuses edits, and is opened by the next new message.
-                    await self._reconcile(session_id)
+                    await self._pass(session_id)
             except (UnavailableError, StorageError) as exc:
                 logger.warning("%s is not reconciled: %s", session_id, exc)
                 await self._pause(delay)
@@ -111,6 +117,16 @@ class Reconciler:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._hope.wait()
+
+    async def _pass(self, session_id: str) -> bool:
+        """Make one pass, unless another process shows the session; return as `_reconcile` does."""
+        if self._others is None:
+            return await self._reconcile(session_id)
+        async with self._others.database.alone(f"show {session_id}"):
+            if not await self._others.is_run_elsewhere(session_id):
+                return await self._reconcile(session_id)
+        await self._previews.end(session_id)
+        return True
 
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""

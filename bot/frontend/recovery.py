@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
 from bot.agent import Agent
 from bot.errors import StorageError
@@ -60,8 +60,18 @@ class Recovery:
     async def _ours(self, read: Callable[[str], Awaitable[Sequence[str]]]) -> AsyncIterator[str]:
         """Give those of our shards among sessions that come in pages."""
         async for session_id in _pages(read):
-            if self._shards.all or self._shards.has(await self._server(session_id)):
+            if await self.is_ours(session_id):
                 yield session_id
+
+    async def ours(self, session_ids: Iterable[str]) -> AsyncIterator[str]:
+        """Give those of Discord and of our shards among sessions."""
+        for session_id in session_ids:
+            if place_of(session_id) is not None and await self.is_ours(session_id):
+                yield session_id
+
+    async def is_ours(self, session_id: str) -> bool:
+        """Return whether a session is on a shard of ours."""
+        return self._shards.all or self._shards.has(await self._server(session_id))
 
     async def _server(self, session_id: str) -> int | None:
         """Return the server that a session is in; without one, whoever has the DMs goes on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing
 
 from bot.agent import AgentRun
@@ -19,7 +20,10 @@ from bot.sessions import SessionStore
 
 
 class Runs:
-    """Follows runs to their end, each in a task of its own."""
+    """Follows runs to their end, each in a task of its own.
+
+    `elsewhere` is told of sessions in which another run, perhaps of another process, was first.
+    """
 
     def __init__(
         self,
@@ -30,6 +34,7 @@ class Runs:
         previews: Previews,
         reconciler: Reconciler,
         tasks: Tasks,
+        elsewhere: Callable[[str], None],
     ) -> None:
         self._store = store
         self._outbox = outbox
@@ -37,6 +42,7 @@ class Runs:
         self._previews = previews
         self._reconciler = reconciler
         self._tasks = tasks
+        self._elsewhere = elsewhere
 
     async def begin(self, session_id: str, run: AgentRun) -> Event:
         """Start to follow a run; return its first event, when that is on disk.
@@ -91,5 +97,6 @@ class Runs:
             outage=self._outage,
             previews=self._previews,
             reconciler=self._reconciler,
+            elsewhere=self._elsewhere,
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
         )

@@ -32,6 +32,14 @@ class Stores:
     homes: HomeStore
     alone: Alone
 
+    @property
+    def shared(self) -> SQLSessionManager | None:
+        """The sessions, if bots of other processes may use them."""
+        sessions = self.sessions
+        if isinstance(sessions, SQLSessionManager) and sessions.serves_many:
+            return sessions
+        return None
+
     @classmethod
     def beside(cls, sessions: SQLSessionManager) -> Stores:
         """Return the stores that share the sessions' database."""

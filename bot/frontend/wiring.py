@@ -26,6 +26,7 @@ from bot.frontend.rate import Rate
 from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
+from bot.frontend.rescue import Rescue
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
 from bot.frontend.seen import Seen
@@ -50,6 +51,7 @@ class Parts:
     control: Control
     people: People
     recovery: Recovery
+    rescue: Rescue | None
     expiry: Expiry
     previews: Previews
     reconciler: Reconciler
@@ -89,6 +91,7 @@ def wire(
         unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
         look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
+        others=stores.shared,
     )
     agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
     runs = Runs(
@@ -98,6 +101,7 @@ def wire(
         previews=previews,
         reconciler=reconciler,
         tasks=work,
+        elsewhere=lambda session_id: rescue.mind(session_id) if rescue else None,
     )
     control = Control(
         agent=agent,
@@ -118,6 +122,16 @@ def wire(
         homes=stores.homes,
         shards=options.shards,
     )
+    rescue = None
+    if stores.shared is not None:
+        rescue = Rescue(
+            agent=agent,
+            store=stores.shared,
+            runs=runs,
+            reconciler=reconciler,
+            ours=recovery.ours,
+            every=options.rescue_every,
+        )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
     inbox = Inbox(
         client=client,
@@ -150,6 +164,7 @@ def wire(
         control=control,
         people=people,
         recovery=recovery,
+        rescue=rescue,
         expiry=expiry,
         previews=previews,
         reconciler=reconciler,

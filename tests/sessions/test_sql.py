@@ -191,3 +191,22 @@ async def test_a_damaged_row_is_an_error(sql: SQLSessionManager) -> None:
     sql._kept.drop("s")
     with pytest.raises(StorageError, match="damaged"):
         await sql.get("s")
+
+
+async def test_what_another_process_runs_and_what_it_left_is_told_apart(
+    sql: SQLSessionManager, another: SQLSessionManager
+) -> None:
+    ours, theirs = await sql.register(), await another.register()
+    for name, manager, holder in (("a", sql, ours), ("b", another, theirs), ("c", another, "")):
+        session = await manager.create(name)
+        session.append(says())
+        await manager.save(session)
+        if holder:
+            assert (await manager.lease(name, holder)).taken
+    assert [await sql.is_run_elsewhere(name) for name in "abcd"] == [False, True, False, False]
+    assert await sql.abandoned() == []
+    await another.close()
+    while not await sql.abandoned():
+        pass  # the server notices in a moment
+    assert await sql.abandoned() == ["b"]
+    assert not await sql.is_run_elsewhere("b")
