@@ -25,9 +25,12 @@ async def main() -> int:
     parser.add_argument("--seconds", type=float, default=usual.seconds)
     parser.add_argument("--kills", type=float, default=usual.kills, help="seconds between kills")
     parser.add_argument("--seed", type=int, default=usual.seed)
+    parser.add_argument("--twins", action="store_true", help="two processes on the same shard")
     add_option(parser)
     given = parser.parse_args()
-    weather = replace(usual, seconds=given.seconds, kills=given.kills, seed=given.seed)
+    weather = replace(
+        usual, seconds=given.seconds, kills=given.kills, seed=given.seed, twins=given.twins
+    )
     temporary = tempfile.TemporaryDirectory(prefix="parley-chaos-")
     with temporary as folder, databases(given.database) as made:
         damage = await storm(Path(folder), weather, made)
