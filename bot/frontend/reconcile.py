@@ -22,11 +22,12 @@ from bot.frontend.refusals import (
     RefusedError,
     UnavailableError,
 )
+from bot.frontend.showing import Showing
 from bot.frontend.shown import Purpose, Shown
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Trouble
 from bot.frontend.view import View, view
-from bot.sessions import SessionStore, SQLSessionManager
+from bot.sessions import SessionStore
 from bot.sessions.deliveries import DeliveryStore
 
 logger = logging.getLogger(__name__)
@@ -39,8 +40,8 @@ RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 class Reconciler:
     """Reconciles sessions, each by one worker at a time, whenever something wakes it.
 
-    Where `others` may show the same sessions, one of all does it at a time, and what another one
-    runs is shown by that one.
+    Where other processes may show the same sessions, one of all does it at a time, and what another
+    one runs is shown by that one.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Reconciler:
         unseen: Callable[[str, str, str], None],
         look: Look,
         tasks: Tasks,
-        others: SQLSessionManager | None,
+        showing: Showing,
     ) -> None:
         self._store = store
         self._deliveries = deliveries
@@ -66,7 +67,7 @@ class Reconciler:
         self._unseen = unseen
         self._look = look
         self._tasks = tasks
-        self._others = others
+        self._showing = showing
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
         self._workers: dict[str, asyncio.Task[None]] = {}
@@ -120,13 +121,23 @@ class Reconciler:
 
     async def _pass(self, session_id: str) -> bool:
         """Make one pass, unless another process shows the session; return as `_reconcile` does."""
-        if self._others is None:
+        if not self._showing.is_shared:
             return await self._reconcile(session_id)
-        async with self._others.database.alone(f"show {session_id}"):
-            if not await self._others.is_run_elsewhere(session_id):
-                return await self._reconcile(session_id)
+        await self._end_stale_preview(session_id)
+        if not await self._showing.is_elsewhere(session_id):
+            async with self._showing.of(session_id):
+                if not await self._showing.is_elsewhere(session_id):
+                    return await self._reconcile(session_id)
         await self._previews.end(session_id)
         return True
+
+    async def _end_stale_preview(self, session_id: str) -> None:
+        """End a preview whose turn has ended: another process may have shown the end of it."""
+        subject = self._previews.subject_of(session_id)
+        if subject is not None:
+            session = await self._store.get(session_id)
+            if session is None or not session.is_open(subject.turn_id):
+                await self._previews.end(session_id)
 
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""

@@ -30,6 +30,7 @@ from bot.frontend.rescue import Rescue
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
 from bot.frontend.seen import Seen
+from bot.frontend.showing import Showing
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
@@ -80,7 +81,8 @@ def wire(
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
-    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
+    shown_here = Showing(stores.shared)
+    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing, showing=shown_here)
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -91,7 +93,7 @@ def wire(
         unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
         look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
-        others=stores.shared,
+        showing=shown_here,
     )
     agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
     runs = Runs(

@@ -398,7 +398,8 @@ async def test_a_stop_by_another_process_ends_a_stream_that_says_nothing(
     make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
 ) -> None:
     gate = model.pauses("half", "rest")
-    agent, heard = make_agent(), []
+    agent = make_agent()
+    heard: list[str] = []
     agent.watch(heard.append)
     run = await begun(agent.run("one", session_id="s"))
     await gate.reached.wait()
