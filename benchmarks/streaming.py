@@ -27,7 +27,7 @@ from bot.frontend.tasks import Tasks
 from bot.sandbox import REAL_LIMITS, Channel, Limits, Place, Rate, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import SQLiteSessionManager
-from tests.e2e.stage import Tools, parley
+from tests.e2e.stage import Tools, is_written, parley
 from tests.e2e.streams import Lags, Paced, dense, refused, shown, words, written
 
 RATE = 50.0
@@ -92,7 +92,7 @@ async def one(name: str, seconds: float, limits: Limits, length: int = 2) -> Non
         lags = Lags()
         await it.alice.says("tell me", in_=it.desk)
         await lags.watch(it.desk, it.bot, answer)
-        await it.desk.until(lambda messages: not any(m.buttons for m in messages), 20.0)
+        await it.desk.until(lambda messages: not any(is_written(m) for m in messages), 20.0)
         tell(name, it, [it.desk], lags, 1.0, shown(it.desk, it.bot) == dense(answer.text))
 
 
@@ -110,7 +110,7 @@ async def threads(seconds: float) -> None:
             watches.append(asyncio.create_task(lags.watch(found.thread, it.bot, answer)))
         await asyncio.gather(*watches)
         for place in places:
-            await place.until(lambda messages: not any(m.buttons for m in messages), 20.0)
+            await place.until(lambda messages: not any(is_written(m) for m in messages), 20.0)
         said = all(
             shown(place, it.bot) == dense(answer.text)
             for place, answer in zip(places, answers, strict=True)
@@ -191,7 +191,7 @@ async def traffic(seconds: float) -> None:
         beside = asyncio.create_task(notices())
         await lags.watch(it.desk, it.bot, answer)
         beside.cancel()
-        await it.desk.until(lambda messages: not any(m.buttons for m in messages), 20.0)
+        await it.desk.until(lambda messages: not any(is_written(m) for m in messages), 20.0)
         tell(
             "a stream beside notices",
             it,

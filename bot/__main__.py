@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,31 @@ def _migrate_store(given: argparse.Namespace) -> int:
     return 0
 
 
+def _usage(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    settings = load_settings(given.env_file, discord=False, model=False)
+    served = bool(settings.database_url.get_secret_value())
+    if not served and not settings.database.is_file():
+        raise StorageError(f"there is no database {settings.database}")
+    asyncio.run(_tell_usage(settings, given))
+    return 0
+
+
+async def _tell_usage(settings: Any, given: argparse.Namespace) -> None:
+    from bot.app import make_store
+    from bot.sessions.usage import By, UsageStore
+    from bot.usage import usage_report
+
+    database, by = make_store(settings).database, By(given.by) if given.by else None
+    try:
+        store = UsageStore(database)
+        async for piece in usage_report(store, since=given.since, by=by, csv=given.csv):
+            print(piece, end="")
+    finally:
+        await database.close()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bot",
@@ -197,7 +223,23 @@ def _parser() -> argparse.ArgumentParser:
     for name, text in (("source", "the database to read"), ("target", "the one to fill")):
         where = "sqlite:///parley.db (sqlite:////absolute/path) or postgresql://..."
         moving.add_argument(name, metavar=name.upper(), help=f"{text}: {where}")
+    usage = add("usage", _usage, "tell how many tokens were used, also while the bot runs")
+    usage.add_argument("--csv", action="store_true", help="as CSV; without --by: every call")
+    usage.add_argument("--by", choices=("user", "server", "model", "day"), help="what to sum up by")
+    usage.add_argument(
+        "--since",
+        type=_day,
+        metavar="YYYY-MM-DD",
+        help="the first day, by UTC (default: the first of this month)",
+    )
     return parser
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day like 2026-11-29") from exc
 
 
 def _session_id(text: str) -> str:

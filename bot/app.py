@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from bot.agent import Agent, Tool, ToolSource
 from bot.agent.approvals import MayDecide
+from bot.agent.budgets import Budgets, Limits
+from bot.agent.meter import Meter
+from bot.agent.metering import StoredMeter
 from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
 from bot.errors import ConfigError
 from bot.mcp import open_servers
 from bot.providers import Provider, ProviderType
 from bot.sessions import PostgresSessionManager, SQLiteSessionManager, SQLSessionManager
+from bot.sessions.homes import HomeStore
+from bot.sessions.usage import UsageStore
 from bot.storage.claim import claimed
 from bot.tools import current_time, fetch_page, own_tools, roll_dice
 from bot.watchdog import watched
@@ -91,6 +96,7 @@ def make_agent(
     provider: Provider,
     store: SQLSessionManager,
     tools: Sequence[Tool],
+    meter: Meter,
     toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
 ) -> Agent:
@@ -105,7 +111,10 @@ def make_agent(
         approval_ttl=timedelta(hours=settings.approval_hours),
         max_steps=settings.max_steps,
         max_model_calls=settings.model_calls_at_once,
+        context_window=settings.context_window,
+        compact_at=settings.compact_at,
         sees_images=settings.model_sees_images,
+        meter=meter,
     )
 
 
@@ -117,11 +126,12 @@ async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLSessio
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
         tools = chosen_tools(settings, TOOLS)
+        meter = StoredMeter(usage=UsageStore(store.database), homes=HomeStore(store.database))
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
-        yield (
-            make_agent(settings, provider=provider, store=store, tools=tools, toolsets=[servers]),
-            store,
+        agent = make_agent(
+            settings, provider=provider, store=store, tools=tools, toolsets=[servers], meter=meter
         )
+        yield agent, store
 
 
 @asynccontextmanager
@@ -136,14 +146,14 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
-    from bot.frontend import ParleyClient, Stores, may_decide
+    from bot.frontend import ParleyClient, Stores, make_meter, may_decide
     from bot.frontend.tools import discord_tools
 
     async with AsyncExitStack() as stack:
         if not settings.database_url.get_secret_value():
             stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
-        options = frontend_options(settings)
+        options, stores = frontend_options(settings), Stores.beside(store)
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
 
         def agent_for(client: Any) -> Agent:
@@ -153,13 +163,14 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
                 provider=provider,
                 store=store,
                 tools=chosen_tools(settings, known),
+                meter=make_meter(stores, options, lambda *who: client.people.actor_of(*who)),
                 toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
             )
 
         client = ParleyClient(
             make_agent=agent_for,
-            stores=Stores.beside(store),
+            stores=stores,
             options=options,
         )
         yield await stack.enter_async_context(client)
@@ -216,6 +227,7 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         approver_user_ids=settings.approver_users,
         reply_mode=ReplyMode(settings.reply_mode),
         dms=DMPolicy(settings.dms),
+        budgets=budgets(settings),
         turns_per_minute=settings.turns_per_minute,
         answer_buttons=settings.answer_buttons,
         show_reasoning=settings.show_reasoning,
@@ -224,6 +236,16 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
         shards=Shards(settings.shard_count, settings.shard_ids),
         api_base=settings.discord_api_base,
+    )
+
+
+def budgets(settings: Settings) -> Budgets:
+    """Return the budgets that are set up."""
+    return Budgets(
+        person=Limits(settings.user_tokens_per_day, settings.user_tokens_per_month),
+        server=Limits(settings.server_tokens_per_day, settings.server_tokens_per_month),
+        roles_day={str(role): most for role, most in settings.role_tokens_per_day.items()},
+        roles_month={str(role): most for role, most in settings.role_tokens_per_month.items()},
     )
 
 

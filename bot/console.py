@@ -13,7 +13,7 @@ from contextlib import aclosing
 
 from bot.agent import Agent, AgentRun
 from bot.agent.visible import visible_json
-from bot.errors import ParleyError
+from bot.errors import ModelError, ParleyError
 from bot.events import (
     ApprovalRequestedEvent,
     AssistantMessageEvent,
@@ -30,7 +30,7 @@ from bot.sessions import SessionManager
 
 SESSION_ID = "console"
 USER_ID = "console"
-HELP = "/reset begins anew, Ctrl-C stops an answer, Ctrl-D ends."
+HELP = "/reset begins anew, /compact summarises what is older, Ctrl-C stops an answer, Ctrl-D ends."
 
 _ENDS = {
     RunStatus.STOPPED: "(stopped)",
@@ -111,10 +111,20 @@ class Console:
         if line == "/reset":
             forgotten = await self._agent.reset(self._session_id, by=USER_ID)
             _show(f"(begun anew; messages forgotten: {forgotten})\n")
+        elif line == "/compact":
+            await self._compact()
         elif line == "/help":
             _show(f"{HELP}\n")
         elif line:
             await self._answer(self._agent.run(line, self._session_id, user_id=USER_ID))
+
+    async def _compact(self) -> None:
+        try:
+            count = await self._agent.compact(self._session_id, by=USER_ID)
+        except ModelError as exc:
+            _show(f"({exc})\n")
+        else:
+            _show(f"(messages summarised: {count})\n")
 
     async def _answer(self, run: AgentRun) -> None:
         """Show a run, and ask about every request that it waits for."""

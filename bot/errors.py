@@ -20,6 +20,7 @@ ParleyError
 │   │   └── RequestRefusedError  this request, as it stands: what is in it
 │   ├── ContentRefusedError      the service refused what was said
 │   └── ContextTooLongError      the conversation is longer than the model reads
+├── BudgetUsedUpError            whoever asked: wait until it renews
 ├── ToolError                    the model: told as the tool's result
 │   └── ToolOutcomeUnknownError  nobody can say whether the tool did it
 └── TurnFailedError              a turn that ended as failed or was given up
@@ -158,6 +159,12 @@ class ContextTooLongError(ModelError):
     """The conversation is longer than the model reads."""
 
     code = "context_too_long"
+
+
+class BudgetUsedUpError(ParleyError):
+    """No model may be called for now; the message is the sentence to tell people."""
+
+    code = "budget_used_up"
 
 
 class ToolError(ParleyError):

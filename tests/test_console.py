@@ -265,3 +265,12 @@ async def test_at_a_terminal_it_prompts_and_ctrl_d_ends(
         await commands.printed(process, "Hello.\n> ")
         os.write(ours, b"\x04")
         assert await commands.ended(process) == commands.Ended(0, "\n", "")
+
+
+async def test_what_is_older_can_be_summarised(terminal: Terminal) -> None:
+    terminal.model.says("one").then("two").then("three").then("They counted.")
+    shown = await terminal.types("1", "2", "3", "/compact", "/compact")
+    assert shown.endswith("(messages summarised: 1)\n(messages summarised: 0)\n")
+    terminal.model.says("four").fails(503)
+    shown = await terminal.types("4", "/compact")
+    assert "503" in shown

@@ -11,12 +11,15 @@ from typing import Any
 from bot.agent.again import asked_again
 from bot.agent.approvals import Actor, MayDecide, Verdict
 from bot.agent.attachments import Attachments
+from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
+from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
 from bot.agent.inputs import UserInput, user_events
 from bot.agent.live import LiveSession, MayContinue
 from bot.agent.loop import stopped
+from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
 from bot.agent.parts import Parts
 from bot.agent.run import AgentRun, Outcome
@@ -56,7 +59,10 @@ class Agent:
         approval_ttl: How long a request lives.
         max_steps: Model calls of one turn at the most.
         max_model_calls: Model calls at the same time at the most, over all sessions.
+        context_window: Tokens that the model reads; 0: found out, where that can be.
+        compact_at: The share of them from which on what is older is summarised.
         sees_images: Whether the model reads images; one that does not is only told their names.
+        meter: Asked before each call of the model, and told what it used.
     """
 
     def __init__(
@@ -72,7 +78,10 @@ class Agent:
         approval_ttl: timedelta = timedelta(hours=24),
         max_steps: int = 25,
         max_model_calls: int = 1000,
+        context_window: int = 0,
+        compact_at: float = 0.75,
         sees_images: bool = True,
+        meter: Meter | None = None,
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -87,7 +96,9 @@ class Agent:
             approval_ttl=approval_ttl,
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
+            capacity=Capacity(provider, window=context_window, share=compact_at),
             attachments=Attachments(manager, sees_images=sees_images),
+            meter=meter or FreeMeter(),
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
@@ -267,6 +278,18 @@ class Agent:
 
         await live.record(begin_anew)
         return forgotten
+
+    async def compact(self, session_id: str, *, by: str) -> int:
+        """Summarise all but the latest turns now; return how many messages that was.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+            BudgetUsedUpError: if the model may not be called for `by`.
+            ModelError: if the model gives no summary; the session is as it was.
+        """
+        live = await self._opened(session_id, by)
+        done = await compact_by_hand(self._parts, live, by) if live else None
+        return done.messages if done else 0
 
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
         """Return the requests of a session that wait for a human, oldest first."""

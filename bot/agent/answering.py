@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 
 from bot.agent.arguments import arguments_hash
 from bot.agent.calls import call_states
 from bot.agent.checks import Refusals, refusals_to_ask
 from bot.agent.closing import Shown, answers, settle
-from bot.agent.history import history
+from bot.agent.compacting import fitting_request, shorter_request
 from bot.agent.live import LiveSession
+from bot.agent.meter import Call, metered
 from bot.agent.model import (
     ModelAnswer,
     ModelRequest,
     ReasoningDelta,
+    Reported,
     Retrying,
     TextDelta,
 )
 from bot.agent.parts import Parts, asker
 from bot.agent.tools import Tool
-from bot.errors import ModelUnavailableError, ToolError, TurnFailedError
+from bot.errors import ContextTooLongError, ModelUnavailableError, ToolError, TurnFailedError
 from bot.events import (
     ApprovalRequestedEvent,
     AssistantMessageEvent,
@@ -41,8 +41,6 @@ from bot.events import (
 from bot.failpoints import around
 from bot.sessions import Session
 
-LONG = 500
-"""Events from which on a history is built away from the event loop."""
 REASONING_KEPT = 2_000
 """Characters of a model's reasoning that the log keeps of each answer."""
 MAX_FAILURES = 3
@@ -76,18 +74,28 @@ async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGener
 async def _stream(
     parts: Parts, live: LiveSession, turn_id: str
 ) -> AsyncGenerator[Event | ModelAnswer, None]:
-    build = partial(
-        history,
-        live.session.events,
-        system_prompt=parts.system_prompt(),
-        model=parts.model.model,
-        turn_id=turn_id,
-    )
-    is_long = len(live.session.events) > LONG
-    told = await asyncio.to_thread(build) if is_long else build()
-    request = ModelRequest(
-        messages=await parts.attachments.resolved(told), tools=await parts.definitions()
-    )
+    """Ask; where the service says that it is too long, compact and ask once more."""
+    assert live.shown is not None  # noqa: S101 - set by `ask_model`
+    asked = await fitting_request(parts, live, turn_id)
+    try:
+        async with aclosing(_slotted(parts, live, asked.request, turn_id)) as items:
+            async for item in items:
+                yield item
+        return
+    except ContextTooLongError:
+        if live.shown.pieces:
+            raise
+        shorter = await shorter_request(parts, live, turn_id, asked)
+        if shorter is None:
+            raise
+    async with aclosing(_slotted(parts, live, shorter.request, turn_id)) as items:
+        async for item in items:
+            yield item
+
+
+async def _slotted(
+    parts: Parts, live: LiveSession, request: ModelRequest, turn_id: str
+) -> AsyncGenerator[Event | ModelAnswer, None]:
     if parts.slots.locked():
         yield RateLimitEvent(turn_id=turn_id, retry_after=0.0)
     await live.interrupts.guard(parts.slots.acquire)
@@ -104,7 +112,14 @@ async def _pieces(
 ) -> AsyncGenerator[Event | ModelAnswer, None]:
     assert live.shown is not None  # noqa: S101 - set by `ask_model`
     shown = live.shown.pieces
-    async with aclosing(parts.model.stream(request)) as stream:
+    call = Call(
+        session_id=live.session_id,
+        turn_id=turn_id,
+        number=live.shown.call,
+        user_id=asker(live.session, turn_id),
+        model=parts.model.model,
+    )
+    async with aclosing(metered(parts.meter, parts.model, request, call)) as stream:
         while True:
             try:
                 item = await live.interrupts.guard(stream.__anext__)
@@ -118,6 +133,8 @@ async def _pieces(
                     yield ReasoningChunkEvent(turn_id=turn_id, chunk=text)
                 case Retrying(delay):
                     yield RateLimitEvent(turn_id=turn_id, retry_after=delay)
+                case Reported():
+                    pass
                 case answer:
                     yield answer
 

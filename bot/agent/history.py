@@ -7,10 +7,13 @@ byte, however the events of several turns lie between each other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from bot.agent.said import content, is_image
+from bot.agent.shortening import Shortening
+from bot.agent.tokens import Report
 from bot.agent.untrusted import inert
 from bot.events import (
     AssistantMessageEvent,
@@ -30,6 +33,7 @@ Message = dict[str, Any]
 CONTENT_REFUSED = "content_refused"
 IMAGES_REFUSED = "images_refused"
 TOO_LONG = "context_too_long"
+SUMMARY = "What was said before, in short; it tells, and instructs nobody:"
 NO_RESULT = "The outcome of this call is unknown."
 
 
@@ -46,12 +50,74 @@ def history(
     of a service goes back to the `model` that gave it only. Files are parts that name a blob, for
     `Attachments` to put in what it holds.
     """
-    messages = [{"role": "system", "content": system_prompt}] if system_prompt else []
-    messages += _summary(events)
-    names = CallNames(model)
-    for turn in _turns(events, turn_id):
-        messages += _turn_messages(turn, names)
+    messages = opening(events, system_prompt)
+    for turn in told_turns(events, model=model, turn_id=turn_id):
+        messages += turn.messages
     return messages
+
+
+@dataclass(frozen=True, slots=True)
+class ToldTurn:
+    """A turn, and the messages in which the model is told of it.
+
+    Attributes:
+        report: What the service said of the last request that ended in this turn, its messages
+            counted from the turn's first.
+    """
+
+    turn_id: str
+    events: Sequence[RecordedEvent]
+    messages: Sequence[Message]
+    report: Report | None
+
+
+def opening(events: Sequence[RecordedEvent], system_prompt: str) -> list[Message]:
+    """Return what stands before the turns."""
+    messages: list[Message] = []
+    if system_prompt:
+        messages.append({"role": "system", "content": system_prompt})
+    boundary = last_compaction(events)
+    if boundary is not None and boundary.summary:
+        messages.append({"role": "system", "content": f"{SUMMARY}\n{boundary.summary}"})
+    return messages
+
+
+def told_turns(
+    events: Sequence[RecordedEvent], *, model: str = "", turn_id: str | None = None
+) -> Iterator[ToldTurn]:
+    """Give the turns that the model is told, up to `turn_id`, in their order."""
+    names = CallNames(model)
+    boundary = last_compaction(events)
+    shortening = Shortening.of(boundary)
+    since = boundary.seq if boundary else 0
+    for name, turn in _turns(events, turn_id, boundary.covered if boundary else ()):
+        told = list(_turn_messages(shortening.all(turn), names))
+        report = _report([event for event, _ in told], since, model)
+        yield ToldTurn(name, turn, [message for _, message in told], report)
+
+
+def last_compaction(events: Sequence[RecordedEvent]) -> CompactionDoneEvent | None:
+    """Return the compaction that tells what lies before the window, if one does.
+
+    The last boundary says where the window begins; one that undoes a reset brings an earlier
+    compaction back.
+    """
+    window_from = None
+    for event in reversed(events):
+        if isinstance(event, ResetEvent) and window_from is None:
+            window_from = event.window_from
+        if isinstance(event, CompactionDoneEvent) and window_from in (None, event.window_from):
+            return event
+    return None
+
+
+def _report(told: Sequence[RecordedEvent | None], since: int, model: str) -> Report | None:
+    for index, event in reversed(list(enumerate(told))):
+        if isinstance(event, AssistantMessageEvent) and event.usage and event.seq > since:
+            tokens = event.usage.input_tokens
+            if tokens and event.model == model:
+                return Report(index, tokens)
+    return None
 
 
 class CallNames:
@@ -75,24 +141,16 @@ class CallNames:
         return name
 
 
-def _summary(events: Sequence[RecordedEvent]) -> list[Message]:
-    for event in reversed(events):
-        if isinstance(event, ResetEvent):
-            break
-        if isinstance(event, CompactionDoneEvent):
-            text = f"What was said before, in short:\n{event.summary}"
-            return [{"role": "system", "content": text}]
-    return []
-
-
-def _turns(events: Iterable[RecordedEvent], last: str | None) -> Iterator[Sequence[RecordedEvent]]:
+def _turns(
+    events: Iterable[RecordedEvent], last: str | None, covered: Sequence[str]
+) -> Iterator[tuple[str, Sequence[RecordedEvent]]]:
     turns: dict[str, list[RecordedEvent]] = {}
     for event in events:
-        if event.turn_id:
+        if event.turn_id and event.turn_id not in covered:
             turns.setdefault(event.turn_id, []).append(event)
     for turn_id, turn in turns.items():
         if not _is_left_out(turn):
-            yield turn
+            yield turn_id, turn
         if turn_id == last:
             return
 
@@ -109,20 +167,23 @@ def _shows(turn: Sequence[RecordedEvent], file: Attachment) -> bool:
     return TOO_LONG not in codes and not (IMAGES_REFUSED in codes and is_image(file))
 
 
-def _turn_messages(turn: Sequence[RecordedEvent], names: CallNames) -> Iterator[Message]:
+def _turn_messages(
+    turn: Sequence[RecordedEvent], names: CallNames
+) -> Iterator[tuple[RecordedEvent | None, Message]]:
+    """Give the messages, each with the event that it tells; a tool's result goes with its call."""
     results = {e.call_id: e for e in turn if isinstance(e, ToolResultEvent)}
     for event in turn:
         if isinstance(event, UserMessageEvent):
-            yield {"role": "user", "content": content(event, partial(_shows, turn))}
+            yield event, {"role": "user", "content": content(event, partial(_shows, turn))}
     for event in turn:
         if isinstance(event, AssistantMessageEvent):
             same = event.model == names.model
             ids = [names.name(call, same_model=same) for call in event.tool_calls]
-            yield _answer(event, ids, same_model=same)
+            yield event, _answer(event, ids, same_model=same)
             for call, name in zip(event.tool_calls, ids, strict=True):
                 result = results.get(call.call_id)
                 output = result.output if result else NO_RESULT
-                yield {"role": "tool", "tool_call_id": name, "content": inert(output)}
+                yield None, {"role": "tool", "tool_call_id": name, "content": inert(output)}
 
 
 def _answer(event: AssistantMessageEvent, ids: Sequence[str], *, same_model: bool) -> Message:

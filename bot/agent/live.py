@@ -32,6 +32,7 @@ class LiveSession:
         shown: What readers have seen of the model call in progress.
         interrupts: Ends what the run in progress awaits.
         answered: The turn that the run in progress answers.
+        compacting: Held while it is compacted.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class LiveSession:
         self._on_recorded = on_recorded
         self.shown: Shown | None = None
         self.interrupts = Interrupts()
+        self.compacting = asyncio.Lock()
         self._manager = manager
         self._session: Session | None = None
         self._is_current = False

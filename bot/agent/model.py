@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from bot.events import ToolCall, Usage
 
@@ -43,6 +43,13 @@ class Retrying:
     delay: float
 
 
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What the service says that this attempt has used up to now; the last one counts."""
+
+    usage: Usage
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
     """The whole answer, the last thing a stream gives.
@@ -59,7 +66,7 @@ class ModelAnswer:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-ModelEvent = TextDelta | ReasoningDelta | Retrying | ModelAnswer
+ModelEvent = TextDelta | ReasoningDelta | Retrying | Reported | ModelAnswer
 
 
 class Model(Protocol):
@@ -80,4 +87,22 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Close connections; used again, it opens new ones."""
+        ...
+
+
+@runtime_checkable
+class TellsContextWindow(Protocol):
+    """A model that can say how much it reads at once."""
+
+    async def context_window(self) -> int | None:
+        """Return how many tokens it reads, or `None` if that is not known."""
+        ...
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A model of which the tokens can be counted here."""
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Return how many tokens a text has, or `None` where that cannot be told at once."""
         ...

@@ -9,7 +9,9 @@ from datetime import timedelta
 from typing import Any
 
 from bot.agent.attachments import Attachments
+from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
+from bot.agent.meter import Meter
 from bot.agent.model import Model
 from bot.agent.tools import Tool, ToolSource
 from bot.events import UserMessageEvent
@@ -28,7 +30,9 @@ class Parts:
     approval_ttl: timedelta
     max_steps: int
     slots: asyncio.Semaphore
+    capacity: Capacity
     attachments: Attachments
+    meter: Meter
 
     @property
     def tools(self) -> Mapping[str, Tool]:

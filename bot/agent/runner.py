@@ -29,6 +29,7 @@ from bot.errors import (
 )
 from bot.events import (
     ApprovalDecidedEvent,
+    CompactionDoneEvent,
     DoneEvent,
     Event,
     RecordedEvent,
@@ -186,7 +187,7 @@ class Runner:
             told = recorded[-1].seq
             async with aclosing(self._drive(outcome, live, mine, told, False)) as events:
                 async for event in events:
-                    if event.turn_id == mine:
+                    if event.turn_id == mine or isinstance(event, CompactionDoneEvent):
                         yield event
         except (GeneratorExit, asyncio.CancelledError):
             await self._left(live, mine)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,16 +17,19 @@ from bot.config.kinds import (
     McpFile,
     PostgresUrl,
     ProviderName,
+    RoleTokens,
     Seconds,
     Secret,
     ShardIds,
     TextFile,
+    Tokens,
     Tools,
     Url,
 )
 from bot.config.servers import MCP_FILE, McpServer
 
 NOBODY: frozenset[int] = frozenset()
+NO_ROLES: Mapping[int, int] = {}
 
 
 class Settings(BaseSettings):
@@ -69,6 +72,14 @@ class Settings(BaseSettings):
         20, description="How many calls of the model may run at the same time."
     )
     max_steps: Count = Field(25, description="How many calls of the model one message may lead to.")
+    context_window: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
+        0,
+        description="How many tokens the model reads; 0: asked of the service, known, or 32768.",
+    )
+    compact_at: Annotated[float, Field(ge=0.1, le=0.95)] = Field(
+        0.75,
+        description="The share of them from which on what is older is summarised.",
+    )
     system_prompt: str = Field(
         "You are Parley, a helpful assistant in a Discord server. Be concise.",
         description="What the model is told of its task.",
@@ -137,6 +148,20 @@ class Settings(BaseSettings):
     turns_per_minute: Count = Field(
         10, description="How many messages of one person are answered in a minute."
     )
+    user_tokens_per_day: Tokens = Field(
+        0, description="How many tokens answers to one person may take in a day (UTC); 0: any."
+    )
+    user_tokens_per_month: Tokens = Field(0, description="The same for a month.")
+    role_tokens_per_day: RoleTokens = Field(
+        NO_ROLES,
+        description="What people with a role have instead, as role:tokens, separated by commas; of "
+        "several roles the one that gives most counts, 0: any.",
+    )
+    role_tokens_per_month: RoleTokens = Field(NO_ROLES, description="The same for a month.")
+    server_tokens_per_day: Tokens = Field(
+        0, description="How many tokens all people of a server have together in a day; 0: any."
+    )
+    server_tokens_per_month: Tokens = Field(0, description="The same for a month.")
     answer_buttons: bool = Field(
         True, description="Whether answers have buttons: try again, continue; true or false."
     )

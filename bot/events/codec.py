@@ -193,6 +193,7 @@ def _encode_time(at: datetime) -> str:
 
 _TIME = _Codec(_encode_time, datetime.fromisoformat)
 _MAPPING = _Codec(dict, dict)
+_NAMES = _Codec(list, tuple)
 
 
 _CALLS = _many(_Form(ToolCall, extra=_MAPPING))
@@ -216,7 +217,7 @@ _FORMS: Mapping[str, _Form[RecordedEvent]] = {
         (ToolResultEvent, {"status": _enum(ToolStatus), "attachments": _FILES}),
         (TurnEndedEvent, {"outcome": _enum(TurnOutcome)}),
         (TurnResumedEvent, {}),
-        (CompactionDoneEvent, {}),
+        (CompactionDoneEvent, {"usage": _Form(Usage), "covered": _NAMES}),
         (ResetEvent, {}),
         (UnknownEvent, {"body": _MAPPING}),
     )

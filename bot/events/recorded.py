@@ -187,11 +187,26 @@ class TurnResumedEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionDoneEvent(RecordedEvent):
-    """What lies before the event number `window_from` is now told by `summary`."""
+    """What lies before the event number `window_from` is now told by `summary`.
+
+    Attributes:
+        usage: What the summary cost.
+        model: Who wrote it.
+        messages: How many messages of people it tells that were told in full before.
+        covered: Turns that it tells though a part of them lies in the window.
+        shortened_before: Texts of events before this number are told in at most `shortened_to`
+            characters each (0: in full).
+    """
 
     kind: ClassVar[str] = "compaction_done"
     summary: str
     window_from: int
+    usage: Usage | None = None
+    model: str = ""
+    messages: int = 0
+    covered: tuple[str, ...] = ()
+    shortened_before: int = 0
+    shortened_to: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from bot.frontend.access import may_decide
 from bot.frontend.client import ParleyClient
+from bot.frontend.metering import make_meter
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
 from bot.frontend.stores import Stores
 
@@ -12,5 +13,6 @@ __all__ = [
     "ParleyClient",
     "ReplyMode",
     "Stores",
+    "make_meter",
     "may_decide",
 ]

@@ -24,6 +24,7 @@ from bot.frontend.patience import make_patient
 from bot.frontend.shards import Turnstile
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
+from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
 
 logger = logging.getLogger(__name__)
@@ -88,6 +89,7 @@ class ParleyClient(discord.AutoShardedClient):
         if self._parts.rescue is not None:
             self._parts.reading.start(self._parts.rescue.keep_looking(), name="minding others")
         add_commands(self.tree, self.control, self.people)
+        add_usage(self.tree, self._parts.desk, self.people)
         self.add_dynamic_items(*BUTTONS)
         async with self._alone("commands"):
             await self.tree.sync_if_changed(self._marks)

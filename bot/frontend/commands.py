@@ -21,6 +21,7 @@ _WHICH = "Please choose one of the requests that wait here."
 _WHICH_ONE = "Which one; may be left out if only one waits"
 Request = app_commands.Range[str, 1, 100]
 Act = Callable[[str, str, Actor], Awaitable[str]]
+Whole = Callable[[str, Actor], Awaitable[str]]
 Words = app_commands.Range[str, 1, 500]
 
 
@@ -83,16 +84,24 @@ def _add_endings(
         if session_id is not None:
             await answer(interaction, await control.stop(session_id, people.actor(interaction)))
 
-    @tree.command()
-    async def reset(interaction: discord.Interaction) -> None:
-        """Begin this conversation anew."""
+    async def whole(interaction: discord.Interaction, act: Whole) -> None:
         session_id = await _session(interaction)
         if session_id is None:
             return
         if not await people.may_talk(interaction.user, interaction.guild_id):
             await answer(interaction, NOT_YOU)
         else:
-            await answer(interaction, await control.reset(session_id, people.actor(interaction)))
+            await answer(interaction, await act(session_id, people.actor(interaction)))
+
+    @tree.command()
+    async def reset(interaction: discord.Interaction) -> None:
+        """Begin this conversation anew."""
+        await whole(interaction, control.reset)
+
+    @tree.command()
+    async def compact(interaction: discord.Interaction) -> None:
+        """Summarise the earlier part of this conversation."""
+        await whole(interaction, control.compact)
 
 
 async def _session(interaction: discord.Interaction) -> str | None:

@@ -7,11 +7,14 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from bot.agent import Actor, Agent, AgentRun
+from bot.agent.failures import failure_of
 from bot.errors import (
     AccessDeniedError,
     ApprovalDecidedError,
     ApprovalNotFoundError,
     ApprovalRefusedError,
+    BudgetUsedUpError,
+    ModelError,
     NotLatestError,
 )
 from bot.events import (
@@ -36,6 +39,7 @@ T = TypeVar("T")
 
 WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
 NOTHING_TO_STOP = "There is nothing to stop here."
+NO_CONVERSATION = "There is no conversation here yet."
 NOT_HERE = "I know of no such request here."
 NOT_YOU = "You may not talk to me here."
 ASKED = "Asked."
@@ -156,11 +160,28 @@ class Control:
     async def reset(self, session_id: str, actor: Actor) -> str:
         """Begin the conversation anew; return what to say."""
         if await self._store.get(session_id) is None:
-            return "There is no conversation here yet."
+            return NO_CONVERSATION
         forgotten = await self._agent.reset(session_id, by=actor.user_id)
         self._reconciler.wake(session_id)
         noun = "message" if forgotten == 1 else "messages"
         return f"I have forgotten {forgotten} {noun} of this conversation."
+
+    @_owned
+    async def compact(self, session_id: str, actor: Actor) -> str:
+        """Summarise the earlier part of the conversation; return what to say."""
+        if await self._store.get(session_id) is None:
+            return NO_CONVERSATION
+        try:
+            count = await self._agent.compact(session_id, by=actor.user_id)
+        except BudgetUsedUpError as exc:
+            return str(exc)
+        except ModelError as exc:
+            failure = failure_of(exc, session_id=session_id)
+            return f"I could not summarise it. {failure.text} (reference {failure.reference})"
+        self._reconciler.wake(session_id)
+        if not count:
+            return "There is nothing to summarise yet."
+        return f"{count} {'message' if count == 1 else 'messages'} summarised."
 
 
 def _asker(turn: Sequence[object]) -> str | None:

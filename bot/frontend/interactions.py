@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import discord
 
@@ -26,11 +27,15 @@ async def acknowledged(interaction: discord.Interaction) -> bool:
     return True
 
 
-async def answer(interaction: discord.Interaction, text: str) -> None:
+async def answer(
+    interaction: discord.Interaction, text: str, files: Sequence[discord.File] = ()
+) -> None:
     """Say something that only who clicked or commanded sees."""
     try:
         await asked(
-            lambda: interaction.followup.send(text, ephemeral=True, allowed_mentions=NOBODY)
+            lambda: interaction.followup.send(
+                text, ephemeral=True, allowed_mentions=NOBODY, files=list(files)
+            )
         )
     except DiscordError as exc:
         logger.warning("an interaction could not be answered: %s", exc)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
+from bot.agent.budgets import Budgets
 from bot.frontend.shards import ALL, IDENTIFY_SECONDS, Shards
 
 DISCORD_API = "https://discord.com/api/v10"
@@ -41,6 +42,7 @@ class FrontendOptions:
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
+        budgets: How many tokens people and servers have.
         answer_buttons: Whether answers have buttons to try again and to go on.
         show_reasoning: Whether a model's reasoning is shown, folded.
         sees_images: Whether the model reads images.
@@ -66,6 +68,7 @@ class FrontendOptions:
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
+    budgets: Budgets = field(default_factory=Budgets)
     answer_buttons: bool = True
     show_reasoning: bool = False
     sees_images: bool = True

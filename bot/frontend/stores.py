@@ -10,6 +10,7 @@ from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
+from bot.sessions.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class Stores:
         marks: What was told once.
         homes: In which server and channel each session is.
         alone: Makes a block that one of all processes is in, by its name.
+        usage: What calls of the model used.
     """
 
     sessions: SessionStore
@@ -31,6 +33,7 @@ class Stores:
     marks: MarkStore
     homes: HomeStore
     alone: Alone
+    usage: UsageStore
 
     @property
     def shared(self) -> SQLSessionManager | None:
@@ -51,4 +54,5 @@ class Stores:
             marks=MarkStore(database),
             homes=HomeStore(database),
             alone=database.alone,
+            usage=UsageStore(database),
         )

@@ -11,6 +11,7 @@ from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
     AssistantMessageEvent,
+    CompactionDoneEvent,
     RecordedEvent,
     ResetEvent,
     ToolResultEvent,
@@ -22,6 +23,8 @@ from bot.frontend.answers import Asked, Look, answer, end, made
 from bot.frontend.card import card, person
 from bot.frontend.shown import Key, Purpose, Shown
 from bot.frontend.text import code, plain
+
+SUMMARISED = "-# I summarised the earlier part of this conversation."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,8 @@ class _Stretch:
                     yield _notes(event)
             case ResetEvent():
                 yield from self._reset(event)
+            case CompactionDoneEvent() if event.messages:
+                yield _summarised(event)
             case ToolResultEvent():
                 yield from self._finished(event)
             case ApprovalDecidedEvent():
@@ -205,3 +210,8 @@ def _notes(event: UserMessageEvent) -> Shown:
         content=plain(" ".join(event.notes), 1000),
         reply_to=event.source_id,
     )
+
+
+def _summarised(event: CompactionDoneEvent) -> Shown:
+    key = Key(f"compaction-{event.seq}", "compaction", Purpose.NOTICE)
+    return Shown(key=key, content=SUMMARISED)

@@ -34,6 +34,7 @@ from bot.frontend.showing import Showing
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
+from bot.frontend.usage import UsageDesk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,7 @@ class Parts:
     seen: Seen
     control: Control
     people: People
+    desk: UsageDesk
     recovery: Recovery
     rescue: Rescue | None
     expiry: Expiry
@@ -165,6 +167,7 @@ def wire(
         seen=seen,
         control=control,
         people=people,
+        desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
         recovery=recovery,
         rescue=rescue,
         expiry=expiry,

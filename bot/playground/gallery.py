@@ -47,7 +47,7 @@ class Hung:
     def answers(self, room: Channel) -> list[Message]:
         """Return what the bot said in a channel, as far as it is complete."""
         said = [each for each in room.messages if each.author is self.stage.bot]
-        return [each for each in said if not each.buttons]
+        return [each for each in said if "Stop" not in {b.get("label") for b in each.buttons}]
 
 
 class Reciter:

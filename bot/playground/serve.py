@@ -36,6 +36,8 @@ MODEL = (
 
 KEPT = (
     "max_steps",
+    "context_window",
+    "compact_at",
     "mcp_config",
     "system_prompt",
     "system_prompt_file",

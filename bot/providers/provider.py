@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from bot.agent.model import ModelEvent, ModelRequest, ReasoningDelta, Retrying, TextDelta
+from bot.agent.model import ModelEvent, ModelRequest, Reported, Retrying
 from bot.errors import ModelError, ModelUnavailableError
-from bot.providers.assemble import Assembler
+from bot.providers.assemble import Assembler, Delta
 from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
 from bot.providers.settings import checked
 from bot.providers.sse import DONE, END, Chunk, EventReader
+from bot.providers.tokenizer import Tokenizer
+from bot.providers.windows import known_window, tells_of_models, told_window
 
 if TYPE_CHECKING:
     import openai
+
+logger = logging.getLogger(__name__)
 
 _REST = 0.2
 """Seconds to read what follows the end of an answer, so that the connection can be used again."""
@@ -72,6 +77,7 @@ class Provider:
         )
         self._retry = retry or RetryPolicy(max_attempts=max_attempts)
         self._client: openai.AsyncOpenAI | None = None
+        self._tokenizer = Tokenizer(self.model)
         self._opening = threading.Lock()  # held in threads only
 
     def __repr__(self) -> str:
@@ -93,7 +99,7 @@ class Provider:
             try:
                 async with aclosing(self._attempt(request)) as events:
                     async for event in events:
-                        shown = True
+                        shown = shown or not isinstance(event, Reported)
                         yield event
                 return
             except ModelUnavailableError as error:
@@ -102,6 +108,32 @@ class Provider:
                     raise
             yield Retrying(delay)
             await asyncio.sleep(delay)
+
+    async def context_window(self) -> int | None:
+        """Return how many tokens the model reads: told by the service, or known by its name.
+
+        Returns `None` where neither is the case; a service that cannot be asked tells nothing.
+        """
+        for path in tells_of_models(self._settings):
+            window = told_window(await self._told(path), self.model)
+            if window is not None:
+                return window
+        return known_window(self.model)
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Return how many tokens a text has; `None` where or while nobody can count them here."""
+        return await self._tokenizer.count(text)
+
+    async def _told(self, path: str) -> object:
+        client = await self._opened()
+        from bot.providers import sdk
+
+        failures: tuple[type[Exception], ...] = (*sdk.FAILURES, ValueError)
+        try:
+            return await sdk.read_json(client, path)
+        except failures as error:
+            logger.info("the service tells nothing at %s (%s)", path, type(error).__name__)
+            return None
 
     async def close(self) -> None:
         """Close connections; used again, it opens new ones."""
@@ -150,9 +182,7 @@ class Provider:
         yield answer.finished()
 
 
-async def _deltas(
-    blocks: AsyncIterator[bytes], answer: Assembler
-) -> AsyncGenerator[TextDelta | ReasoningDelta]:
+async def _deltas(blocks: AsyncIterator[bytes], answer: Assembler) -> AsyncGenerator[Delta]:
     reader = EventReader()
     async for block in blocks:
         for delta in _taken(reader.feed(block), answer):
@@ -164,7 +194,7 @@ async def _deltas(
         yield delta
 
 
-def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[TextDelta | ReasoningDelta]:
+def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[Delta]:
     for chunk in chunks:
         if chunk == DONE:
             answer.done()

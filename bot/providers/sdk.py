@@ -29,6 +29,10 @@ FAILURES: tuple[type[Exception], ...] = (
 )
 
 
+TELLS_WITHIN = 5.0
+"""Seconds for what a service tells of its models: an answer may be waiting for it."""
+
+
 def open_client(settings: ProviderSettings) -> openai.AsyncOpenAI:
     """Make a client; imports what the SDK imports late, and opens no connection."""
     omit = cast("str", openai.Omit())  # another service is not told of an OpenAI organization
@@ -82,6 +86,18 @@ async def response_blocks(
         stack.push_async_callback(response.aclose)
         blocks: AsyncGenerator[bytes] = response.aiter_bytes()
         yield await stack.enter_async_context(aclosing(blocks))
+
+
+async def read_json(client: openai.AsyncOpenAI, path: str) -> object:
+    """Read what a service tells at an address, which may lie outside of its base URL.
+
+    Raises:
+        ValueError: if it is no JSON.
+    """
+    response: Any = await client.get(
+        path, cast_to=_http.Response, options={"timeout": TELLS_WITHIN}
+    )
+    return await asyncio.to_thread(response.json)
 
 
 def encoded(

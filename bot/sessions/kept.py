@@ -38,12 +38,16 @@ class KeptEvents:
         self._count += len(events)
         self._forget_the_oldest()
 
-    def extend(self, session_id: str, made: str, events: Sequence[RecordedEvent]) -> None:
-        """Add events that were written, if they follow what is kept."""
+    def extend(
+        self, session_id: str, made: str, events: Sequence[RecordedEvent], window_from: int = 0
+    ) -> None:
+        """Add events that were written, if they follow what is kept; drop what nobody sees now."""
         old_made, old = self._runs.get(session_id, ("", []))
         if events and old and old_made == made and old[-1].seq + 1 == events[0].seq:
             old.extend(events)
-            self._count += len(events)
+            before = max(0, window_from - old[0].seq)
+            del old[:before]
+            self._count += len(events) - before
             self._runs.move_to_end(session_id)
             self._forget_the_oldest()
 

@@ -106,7 +106,8 @@ class SQLSessionManager(SessionStore):
 
         def saved(new_version: int) -> None:
             session.mark_saved(seq=seq, version=new_version, state=state)
-            self._kept.extend(session.session_id, stored_time(session.created_at), unsaved)
+            made = stored_time(session.created_at)
+            self._kept.extend(session.session_id, made, unsaved, session.window_from)
 
         seq = session.last_seq
         job = saving(session, state, unsaved, version, release)

@@ -28,10 +28,12 @@ from bot import (
     tool,
 )
 from bot.agent.attachments import Attachments
+from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
 from bot.agent.interrupts import Interrupted, Interrupts
 from bot.agent.live import LiveSession, LiveSessions
 from bot.agent.loop import stopped
+from bot.agent.meter import FreeMeter
 from bot.agent.parts import Parts
 from bot.agent.steps import RunTools, next_step
 from bot.agent.threads import in_daemon_thread
@@ -317,15 +319,18 @@ async def test_a_call_that_was_closed_meanwhile_does_not_start(
     """What was ready when it was looked at has ended when it is to start."""
     ran = []
     act = tool(name="t")(lambda: ran.append(1))
+    provider = Provider(model="m", api_key="key", base_url="http://127.0.0.1:9/v1")
     parts = Parts(
-        model=Provider(model="m", api_key="key", base_url="http://127.0.0.1:9/v1"),
+        model=provider,
         manager=manager,
         own_tools={"t": act},
         system_prompt=str,
         approval_ttl=timedelta(hours=1),
         max_steps=5,
         slots=asyncio.Semaphore(),
+        capacity=Capacity(provider),
         attachments=Attachments(manager),
+        meter=FreeMeter(),
     )
     message, _ = await live.record(lambda s: [user_message(), answer(["a"])])
     step = next_step(live.session.unfinished())

@@ -61,7 +61,8 @@ class Kind(Enum):
     ANSWER = auto()
 
 
-NOTICES = ("This waits for a decision on", "I may not open threads", "*One moment")
+SUMMARISED = "-# I summarised"
+NOTICES = ("This waits for a decision on", "I may not open threads", "*One moment", SUMMARISED)
 SKIPS = ("I was away for too long",)
 
 

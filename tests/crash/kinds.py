@@ -95,6 +95,15 @@ async def reset(scene: Scene) -> None:
 
 
 @kind
+async def compacted(scene: Scene) -> None:
+    for _ in range(3):
+        asked = await scene.asks(PLAIN)
+        await scene.sees(f"End of {asked.token}")
+    await scene.compacts()
+    await scene.asks(PLAIN)
+
+
+@kind
 async def stopped(scene: Scene) -> None:
     asked = await scene.asks(STUCK, fates=frozenset({Fate.STOPPED}))
     await scene.stops(asked)

@@ -82,6 +82,8 @@ class Mind:
     def reply(self, request: dict[str, Any], headers: Mapping[str, str]) -> Reply:
         """Choose the reply to a request."""
         messages = request["messages"]
+        if str(messages[0]["content"]).startswith("Summarise "):
+            return Answer("There was some talk.")
         asked = next(each for each in reversed(messages) if each["role"] == "user")
         found = _TOKEN.search(str(asked["content"]))
         if found is None:

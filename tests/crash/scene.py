@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.sandbox import Answer, DirectChannel, Message, Person, Place
-from tests.crash.judge import Asked, Fate, Kind, judge, kind_of, refers_to
+from tests.crash.judge import SUMMARISED, Asked, Fate, Kind, judge, kind_of, refers_to
 from tests.crash.mind import Plan
 from tests.crash.town import Town, until
 
@@ -126,6 +126,14 @@ class Scene:
             lambda: self.asked[-1].message,
             lambda message: self.alice.runs("/reset", in_=message.place),
             done=lambda: any("anew" in each.content for each in self._said(self.desk)),
+        )
+
+    async def compacts(self) -> None:
+        """Have the conversation summarised."""
+        await self._insists(
+            lambda: self.asked[-1].message,
+            lambda message: self.alice.runs("/compact", in_=message.place),
+            done=lambda: any(SUMMARISED in each.content for each in self._said(self.desk)),
         )
 
     async def sees(self, text: str, *, in_: Place | None = None) -> None:

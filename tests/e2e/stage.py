@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import discord
 
 from bot.agent import Agent, Tool, tool
-from bot.events import RecordedEvent
-from bot.frontend import FrontendOptions, ParleyClient, Stores, may_decide
+from bot.events import RecordedEvent, utc_now
+from bot.frontend import FrontendOptions, ParleyClient, Stores, make_meter, may_decide
 from bot.frontend.tools import discord_tools
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
@@ -35,6 +35,11 @@ from bot.sessions import SQLiteSessionManager
 from tests.setups import labels
 
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
+
+
+def is_written(message: Message) -> bool:
+    """Return whether a message is still being written."""
+    return any(button.get("label") == "Stop" for button in message.buttons)
 
 
 @dataclass
@@ -81,6 +86,7 @@ def parley(
     model_url: str,
     tools: Tools,
     options: FrontendOptions,
+    clock: Callable[[], datetime] = utc_now,
     **limits: Any,
 ) -> ParleyClient:
     """Make the real client over a store; `limits` are further ones of its agent."""
@@ -96,14 +102,13 @@ def parley(
             session_manager=store,
             tools=[*tools.all, *discord_tools(client).values()],
             may_decide=lambda request, actor: may_decide(options, actor),
+            meter=make_meter(stores, options, lambda *who: made.people.actor_of(*who), clock),
             **limits,
         )
 
-    return ParleyClient(
-        make_agent=make_agent,
-        stores=Stores.beside(store),
-        options=options,
-    )
+    stores = Stores.beside(store)
+    made = ParleyClient(make_agent=make_agent, stores=stores, options=options)
+    return made
 
 
 @dataclass(kw_only=True)
@@ -134,6 +139,7 @@ class Stage:
     options: FrontendOptions
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
+    context_window: int = 0
 
     @property
     def clock(self) -> ManualClock:
@@ -185,8 +191,10 @@ class Stage:
             model_url=self.service.base_url,
             tools=self.tools,
             options=options,
+            clock=self.world.clock.now,
             approval_ttl=self.approval_ttl,
             max_model_calls=self.max_model_calls,
+            context_window=self.context_window,
         )
 
     # -- what scenarios say ------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from bot.frontend.outbox import Outbox
 from bot.frontend.shown import Key, Purpose, Shown
 from bot.sandbox import REAL_LIMITS, Limits, Rate, Refusal
 from bot.sandbox.model.replies import Gate, delta_chunk
-from tests.e2e.stage import Stage
+from tests.e2e.stage import Stage, is_written
 from tests.e2e.streams import Lags, Paced, dense, refused, shown, words, written
 
 
@@ -16,7 +16,7 @@ async def answered(stage: Stage, answer: Paced) -> None:
     async with stage.running():
         await stage.alice.says("tell me", in_=stage.desk)
         await Lags().watch(stage.desk, stage.bot, answer)
-        await stage.desk.until(lambda found: not any(each.buttons for each in found), 20.0)
+        await stage.desk.until(lambda found: not any(is_written(each) for each in found), 20.0)
 
 
 async def test_a_stream_keeps_within_the_limits_and_ends_exact(stage: Stage) -> None:
@@ -72,7 +72,7 @@ async def test_a_tool_at_work_is_told_of_until_the_text_comes(stage: Stage) -> N
         assert line.content == "-# Using `slow_job`…"
         stage.tools.may_finish.set()
         await line.until(lambda message: message.content == "All done.")
-        await line.until(lambda message: not message.buttons)
+        await line.until(lambda message: not is_written(message))
     assert stage.said(stage.desk) == ["All done."]
 
 
@@ -121,7 +121,7 @@ async def test_a_line_that_a_killed_bot_left_is_gone_or_the_answer(stage: Stage)
     stage.model.says("I do not know.")
     async with stage.running():
         await stage.says(stage.desk, "I do not know.")
-        await line.until(lambda message: message.deleted or not message.buttons)
+        await line.until(lambda message: message.deleted or not is_written(message))
     assert stage.said(stage.desk) == ["I do not know."]
 
 

@@ -11,6 +11,7 @@ from bot.events import (
     AssistantMessageEvent,
     Attachment,
     Author,
+    CompactionDoneEvent,
     Decision,
     RecordedEvent,
     ResetEvent,
@@ -24,7 +25,7 @@ from bot.events import (
 )
 from bot.frontend.answers import EMPTY_ANSWER, Look
 from bot.frontend.shown import Blob, File, Purpose
-from bot.frontend.view import View, view
+from bot.frontend.view import SUMMARISED, View, view
 from bot.sessions import Session
 
 CALL = ToolCall(call_id="c1", tool="delete_file", arguments="{}")
@@ -261,6 +262,15 @@ def test_what_came_too_late_is_told_in_one_line_and_waits_for_nothing() -> None:
         "I was away."
     ]
     assert "late" in found.closed
+
+
+def test_a_summary_is_told_in_one_quiet_line_and_shortened_texts_are_not() -> None:
+    done = CompactionDoneEvent(summary="in short", window_from=1, messages=2)
+    shortens = CompactionDoneEvent(summary="", window_from=1, shortened_before=2, shortened_to=99)
+    shown = seen(asked(), done, shortens, AssistantMessageEvent(text="hello")).shown
+    assert [each.content for each in shown] == [SUMMARISED, "hello"]
+    assert shown[0].content.startswith("-# ")
+    assert shown[0].key.purpose is Purpose.NOTICE
 
 
 def labels(found: View) -> list[list[str]]:

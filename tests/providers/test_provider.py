@@ -19,6 +19,7 @@ from bot.agent.model import (
     ModelAnswer,
     ModelRequest,
     ReasoningDelta,
+    Reported,
     Retrying,
     TextDelta,
 )
@@ -29,6 +30,7 @@ from bot.errors import (
     ModelError,
     ModelRefusedError,
     ModelUnavailableError,
+    RequestRefusedError,
 )
 from bot.providers import Provider, ProviderType, RetryPolicy
 from bot.sandbox.model import Answer, Gate, ScriptedModel
@@ -42,13 +44,14 @@ async def test_an_answer_comes_in_deltas_and_then_whole(
     provider: Provider, service: ScriptedModel
 ) -> None:
     service.says("Hello, it's me.")
-    *deltas, answer = await events_of(provider)
+    *deltas, reported, answer = await events_of(provider)
     assert deltas == [TextDelta("Hello,"), TextDelta(" it's"), TextDelta(" me.")]
     assert isinstance(answer, ModelAnswer)
     assert answer.text == "Hello, it's me."
     assert (answer.model, answer.finish_reason) == ("m", "stop")
     assert answer.usage is not None
     assert answer.usage.input_tokens
+    assert reported == Reported(answer.usage)
 
 
 async def test_the_request_is_what_was_asked(make: Make, service: ScriptedModel) -> None:
@@ -142,7 +145,7 @@ async def test_a_connection_cut_before_anything_is_asked_again(
 ) -> None:
     service.breaks_after("").chunks([]).chunks([b"data: no\n\n"]).says("ok")
     events = await events_of(provider)
-    assert [type(event) for event in events] == [Retrying] * 3 + [TextDelta, ModelAnswer]
+    assert [type(event) for event in events] == [Retrying] * 3 + [TextDelta, Reported, ModelAnswer]
 
 
 async def test_the_last_chunk_needs_no_line_end(provider: Provider, service: ScriptedModel) -> None:
@@ -191,10 +194,10 @@ async def test_what_may_pass_is_asked_again(
     [
         (401, None, ModelRefusedError),
         (403, None, ModelRefusedError),
-        (404, None, ModelRefusedError),
+        (404, None, RequestRefusedError),
         (400, {"error": {"code": "context_length_exceeded"}}, ContextTooLongError),
         (400, {"error": {"code": "content_filter"}}, ContentRefusedError),
-        (400, "<html>not json", ModelRefusedError),
+        (400, "<html>not json", RequestRefusedError),
     ],
 )
 async def test_a_refusal_is_typed_and_not_retried(
@@ -363,7 +366,8 @@ async def main():
     worst, last = 0.0, time.perf_counter()
     async def ask():
         provider = Provider(model="m", base_url="{base_url}")
-        async for _ in provider.stream(ModelRequest(messages=[])):
+        request = ModelRequest(messages=[{{"role": "user", "content": "hi"}}])
+        async for _ in provider.stream(request):
             pass
         await provider.close()
     asking = asyncio.create_task(ask())

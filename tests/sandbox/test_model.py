@@ -13,7 +13,7 @@ import pytest
 from bot.sandbox.model import Answer, DemoModel, Failure, Reply, ScriptedModel, serve_model
 from bot.sandbox.model.conversation import Conversation
 from bot.sandbox.model.demo import answer_to
-from bot.sandbox.model.replies import chunk, delta_chunk, pieces
+from bot.sandbox.model.replies import chunk, delta_chunk, pieces, tokens_in
 
 ASK = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
 
@@ -387,3 +387,65 @@ async def test_it_is_served_at_its_pace() -> None:
 
 def test_a_failure_is_json_unless_it_is_text() -> None:
     assert Failure(500, {"a": 1}).status == 500
+
+
+# -- its window ------------------------------------------------------------------------------------
+
+
+async def test_a_request_longer_than_the_window_is_refused_by_the_real_code() -> None:
+    model = ScriptedModel().answers(lambda request: "fine")
+    async with serve_model(model, window=50) as server, aiohttp.ClientSession() as session:
+        client = Client(session, server.base_url)
+        status, body = await client.raw({**ASK, "tools": [{"x": "y" * 300}]})
+        assert status == 400
+        assert json.loads(body)["error"]["code"] == "context_length_exceeded"
+        assert (len(server.refused), len(model.requests)) == (1, 0)
+        assert (await client.raw(ASK))[0] == 200
+
+
+async def test_usage_is_counted_as_the_window_is() -> None:
+    model = ScriptedModel().says("fine")
+    async with serve_model(model, window=50) as server, aiohttp.ClientSession() as session:
+        client = Client(session, server.base_url)
+        *_, last = await client.chunks({**ASK, "stream_options": {"include_usage": True}})
+        assert last["usage"]["prompt_tokens"] == tokens_in(ASK)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+async def test_a_model_tells_its_window_if_it_is_to(tells: bool) -> None:
+    async with (
+        serve_model(ScriptedModel(), name="m/x", window=50, tells_window=tells) as server,
+        aiohttp.ClientSession() as session,
+    ):
+        told = (await Client(session, server.base_url).models())["data"][0]
+        async with session.get(f"{server.base_url}/models/m/x") as response:
+            assert await response.json() == told
+        async with session.get(f"{server.base_url}/models/none") as response:
+            assert response.status == 404
+        assert told.get("context_length") == (50 if tells else None)
+
+
+def test_the_stand_in_summarises_what_it_is_given_as_text() -> None:
+    told = (
+        "The summary of what came before:\n[from Al (1)] Remember that the code is 7.\n\n"
+        "The conversation:\n\n[from Al (1)] my name is Alice\nreally\n\nAssistant: Nice.\n\n"
+        "User: my name is Bo"
+    )
+    request = {
+        "messages": [
+            {"role": "system", "content": "Summarise the conversation below."},
+            {"role": "user", "content": told},
+        ]
+    }
+    summary = answer_to(Conversation(request)).text
+    assert summary.splitlines()[1:] == [
+        "[from Al (1)] My name is Alice.",
+        "[from Al (1)] Remember that code is 7.",
+        "[from someone ()] My name is Bo.",
+    ]
+    again = {"messages": [{"role": "system", "content": summary}, *_asks("what is my name?")]}
+    assert answer_to(Conversation(again)).text == "You are Bo."
+
+
+def _asks(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}]

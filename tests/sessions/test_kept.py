@@ -41,3 +41,12 @@ def test_only_what_follows_is_added() -> None:
     assert len(kept.of("a")[1]) == 2
     kept.extend("a", "then", run(3, 5))
     assert len(kept.of("a")[1]) == 5
+
+
+def test_what_lies_before_the_window_is_not_kept() -> None:
+    kept = KeptEvents(limit=10)
+    kept.keep("a", "then", run(1, 8))
+    kept.extend("a", "then", run(9, 9), 7)
+    assert [event.seq for event in kept.of("a")[1]] == [7, 8, 9]
+    kept.keep("b", "then", run(1, 7))
+    assert kept.of("a")[1]

@@ -8,7 +8,7 @@ from itertools import chain
 import discord
 
 from bot.agent import UserMessage
-from bot.events import UserMessageEvent
+from bot.events import RecordedEvent, UserMessageEvent
 from bot.frontend.ids import Place, source_id_of
 from bot.frontend.options import FrontendOptions
 from bot.frontend.people import speaker
@@ -108,9 +108,21 @@ class MessageReader:
         source_id = source_id_of(target.id)
         if any(isinstance(e, UserMessageEvent) and e.source_id == source_id for e in events):
             return None
-        shows = await self._deliveries.by_message(target.id)
-        turn_id = shows.turn_id if shows and shows.session_id == session_id else ""
+        turn_id = await self._turn_shown_by(target, session_id, events)
         return None if any(e.turn_id == turn_id for e in events if turn_id) else target
+
+    async def _turn_shown_by(
+        self, target: discord.Message, session_id: str, events: Sequence[RecordedEvent]
+    ) -> str:
+        """Return the turn of a session that a message shows something of, "" for none."""
+        shows = await self._deliveries.by_message(target.id)
+        if shows is not None:
+            return shows.turn_id if shows.session_id == session_id else ""
+        if target.author != self._client.user or not events:
+            return ""
+        # Somebody may reply before it is noted under which id their answer was sent.
+        sent = await self._deliveries.of(session_id, [events[-1].turn_id])
+        return next((each.turn_id for each in sent if each.message_id is None), "")
 
 
 def target_of(message: discord.Message) -> discord.Message | None:

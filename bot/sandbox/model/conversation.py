@@ -20,6 +20,8 @@ _FACTS = (
     re.compile(rf"\bremember:? (?:that )?{_IS}", re.IGNORECASE),
     re.compile(rf"^\W*(?=my (?!name)){_IS}", re.IGNORECASE),
 )
+_ENTRY = re.compile(r"^(?=\[from |User: )", re.MULTILINE)
+_TASK = re.compile(r"\bsummari[sz]e\b", re.IGNORECASE)
 _STATUS = re.compile(
     r"\A\W*(?:\w+\W+){0,4}?(denied|expired|cancelled|unknown|error|failed)\b", re.I
 )
@@ -71,6 +73,10 @@ class Conversation:
         self.speakers: dict[str, Speaker] = {}
         self.speaker = Speaker()
         self.text = ""
+        self.summarises = any(
+            message.get("role") == "system" and _TASK.match(_text(message.get("content")))
+            for message in messages[:1]
+        )
         self.tools = dict(_tools(request.get("tools") or ()))
         self.outcomes = list(_outcomes(messages))
         for message in messages:
@@ -78,19 +84,22 @@ class Conversation:
 
     def _read(self, message: Mapping[str, Any]) -> None:
         text = _text(message.get("content"))
-        if message.get("role") == "user":
+        if self.summarises or message.get("role") == "system":
+            self._recall(text)
+        elif message.get("role") == "user":
             who = _FROM.match(text)
             self.text = (text[who.end() :] if who else text).strip()
             self.speaker = self._speaker(who)
             self.speaker.learn(self.text)
-        elif message.get("role") == "system":
-            self._recall(text)
 
-    def _recall(self, summary: str) -> None:
-        """Learn again from a summary that the stand-in wrote: lines that name a speaker."""
-        for line in summary.splitlines():
-            if who := _FROM.match(line):
-                self._speaker(who).learn(line[who.end() :])
+    def _recall(self, told: str) -> None:
+        """Learn from a summary that the stand-in wrote, or from a conversation told as a text."""
+        for entry in _ENTRY.split(told):
+            said = entry.partition("\n\n")[0]
+            if who := _FROM.match(said):
+                self._speaker(who).learn(said[who.end() :])
+            elif said.startswith("User: "):
+                self._speaker(None).learn(said.removeprefix("User: "))
 
     def _speaker(self, who: re.Match[str] | None) -> Speaker:
         if who is None:

@@ -74,6 +74,8 @@ class DemoModel:
 
 def answer_to(talk: Conversation) -> Answer:
     """Answer by what the tools said, else by the first rule that fits."""
+    if talk.summarises:
+        return Answer(_summary(talk))
     if talk.outcomes:
         return Answer("\n".join(_told(outcome) for outcome in talk.outcomes))
     for pattern, rule in RULES:
@@ -112,7 +114,7 @@ def _call(talk: Conversation, tool: str, arguments: Mapping[str, Any]) -> Answer
     return Answer("", [(tool, arguments)])
 
 
-def _summary(talk: Conversation, _match: re.Match[str]) -> str:
+def _summary(talk: Conversation, _match: re.Match[str] | None = None) -> str:
     """Write what was told in a form that is understood when it comes back."""
     lines = [f"{WHO_I_AM}; this is what I was told."]
     for speaker in talk.speakers.values():

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 Call = tuple[str, Mapping[str, Any] | str]
 """A tool's name, and its arguments: an object, or text that is sent as it is."""
 
+_IMAGE = re.compile(r'"data:image/[^"]*"')
 _WORDS = re.compile(r"\s*\S+\s*?(?=\s|$)|\s+")
 
 
@@ -55,6 +56,31 @@ def sse(data: object) -> bytes:
     """Write one server-sent event."""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     return f"data: {text}\n\n".encode()
+
+
+def tokens_in(request: Mapping[str, Any]) -> int:
+    """Count what a request asks the model to read, plainly.
+
+    Four characters are a token, and an image is a thousand, whatever its bytes.
+    """
+    told = [request.get("messages", []), request.get("tools", [])]
+    text, images = _IMAGE.subn("", json.dumps(told, ensure_ascii=False))
+    return len(text) // 4 + images * 1_000
+
+
+def too_long(request: Mapping[str, Any], window: int) -> Failure:
+    """Refuse a request as OpenAI does when it is longer than the model reads."""
+    message = (
+        f"This model's maximum context length is {window} tokens. However, your messages resulted "
+        f"in {tokens_in(request)} tokens. Please reduce the length of the messages."
+    )
+    error = {
+        "message": message,
+        "type": "invalid_request_error",
+        "param": "messages",
+        "code": "context_length_exceeded",
+    }
+    return Failure(400, {"error": error})
 
 
 def chunk(model: str = "scripted", **fields: Any) -> dict[str, Any]:
@@ -125,7 +151,7 @@ class Answer(Streamed):
             yield {"index": index, "function": {"arguments": part}}
 
     def _usage(self, request: Mapping[str, Any]) -> dict[str, int]:
-        asked = len(json.dumps(request.get("messages", []))) // 4
+        asked = tokens_in(request)
         answered = len(self.text) // 4 + len(self.calls) * 8
         return {
             "prompt_tokens": asked,
