@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from bot.frontend.tasks import Tasks
 
-IDENTIFY_SECONDS = 5.0
-"""How long after one shard the next one of its bucket may identify (reference, "Max Concurrency").
+IDENTIFY_SECONDS = 5.5
+"""How long after one shard the next one of its bucket identifies.
+
+Five seconds after is allowed (reference, "Max Concurrency"); the first one is still on its way.
 """
 
 Alone = Callable[[str], AbstractAsyncContextManager[None]]
