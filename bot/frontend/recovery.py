@@ -46,6 +46,7 @@ class Recovery:
         self._failed = failed
         self._homes = homes
         self._shards = shards
+        self._servers: dict[str, int] = {}
 
     async def recover(self) -> None:
         """Go through all sessions that are behind or open; again, if they cannot be read."""
@@ -75,8 +76,12 @@ class Recovery:
 
     async def _server(self, session_id: str) -> int | None:
         """Return the server that a session is in; without one, whoever has the DMs goes on."""
-        home = await self._homes.of(session_id)
-        return home.server_id if home is not None else None
+        if session_id not in self._servers:
+            home = await self._homes.of(session_id)
+            if home is None:
+                return None
+            self._servers[session_id] = home.server_id  # no session moves to another server
+        return self._servers[session_id]
 
     async def _behind(self, after: str) -> Sequence[str]:
         return await self._deliveries.behind(after=after, limit=PAGE)

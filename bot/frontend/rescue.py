@@ -54,18 +54,19 @@ class Rescue:
         """Look again and again."""
         while True:
             await asyncio.sleep(self._every)
+            minded, self._minded = self._minded, set()
             try:
-                await self._look()
+                await self._look(minded)
             except StorageError as exc:
+                self._minded |= minded
                 logger.warning("what other processes left cannot be read: %s", exc)
 
-    async def _look(self) -> None:
-        found = self._minded | set(await self._store.abandoned())
+    async def _look(self, minded: Iterable[str]) -> None:
+        found = {*await self._store.abandoned(), *minded}
         async for session_id in self._ours(sorted(found)):
             if await self._store.is_run_elsewhere(session_id):
                 self._minded.add(session_id)
             else:
-                self._minded.discard(session_id)
                 await self._go_on(session_id)
 
     async def _go_on(self, session_id: str) -> None:
