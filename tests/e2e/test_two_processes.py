@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
 from bot.agent import live
+from bot.errors import StorageError
 from bot.frontend import ParleyClient
 from bot.sessions import PostgresSessionManager
 from tests.e2e.stage import PATIENCE, Stage, parley
@@ -39,11 +40,23 @@ async def process(stage: Stage, store: PostgresSessionManager) -> AsyncIterator[
         yield client
 
 
+class Stumbling(PostgresSessionManager):
+    """Cannot be read the first time that somebody looks for what was abandoned."""
+
+    stumbled = False
+
+    async def abandoned(self) -> Sequence[str]:
+        if not self.stumbled:
+            self.stumbled = True
+            raise StorageError("the database is away for a moment")
+        return await super().abandoned()
+
+
 @pytest.fixture
 def stores(postgres: Server) -> list[PostgresSessionManager]:
     """The sessions of each of two processes."""
     url = postgres.new_database()
-    return [PostgresSessionManager(url), PostgresSessionManager(url)]
+    return [PostgresSessionManager(url), Stumbling(url)]
 
 
 async def test_what_both_hear_one_answers(

@@ -195,3 +195,10 @@ async def test_the_command_tells_what_it_moved(server: str, file: str, tmp_path:
     again = await run("migrate-store", file, server, in_=tmp_path)
     assert again.status == 1
     assert again.err.startswith("Nothing was moved: ")
+
+
+def test_no_table_numbers_its_rows_by_itself(server: str) -> None:
+    """What is moved would else be numbered again from the start; `move` would have to see to it."""
+    with opened(server, new=True) as end:
+        assert end.rows("SELECT * FROM pg_sequences") == []
+        assert all(table.key for table in end.tables())
