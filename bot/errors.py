@@ -7,12 +7,15 @@ ParleyError
 │   ├── SessionConflictError     another writer stored events first; read again
 │   ├── DuplicateMessageError    a message with this `source_id` is stored already
 │   ├── NotLatestError           only the latest turn, once it has ended, can be asked about again
+│   ├── NotUndoneError           only the last reset, a short while ago, can be taken back
 │   ├── StateError               a value of `state` is not JSON
 │   └── AccessDeniedError        this user may not continue this session
 ├── ApprovalError                whoever decides
 │   ├── ApprovalNotFoundError    no such request in this session
 │   ├── ApprovalDecidedError     decided before: by whom, when, how
 │   └── ApprovalRefusedError     this person may not decide it
+├── NoRoomError                  whoever asks: they keep as much as they may, and can remove some
+├── TransferError                the operator: a file that cannot be taken in, and where
 ├── StorageError                 the operator: the database cannot be read or written
 ├── ModelError                   the model service
 │   ├── ModelUnavailableError    try again later
@@ -82,6 +85,14 @@ class NotLatestError(SessionError):
         self.busy = busy
 
 
+class NotUndoneError(SessionError):
+    """A reset is not the last boundary any more, or (`late`) too long ago."""
+
+    def __init__(self, *, late: bool) -> None:
+        super().__init__("that was too long ago" if late else "that is not the last reset")
+        self.late = late
+
+
 class StateError(SessionError, ValueError):
     """A value of a session's state is not JSON; the message names the key."""
 
@@ -113,7 +124,22 @@ class ApprovalDecidedError(ApprovalError):
 
 
 class ApprovalRefusedError(ApprovalError):
-    """This person may not decide this request; the message is the reason to tell them."""
+    """This person may not decide this request; the message is the reason to tell them.
+
+    `by_rule` says whether it is a rule for this tool that tells who may.
+    """
+
+    def __init__(self, reason: str, *, by_rule: bool = False) -> None:
+        super().__init__(reason)
+        self.by_rule = by_rule
+
+
+class NoRoomError(ParleyError):
+    """Somebody keeps as many of these as they may."""
+
+
+class TransferError(ParleyError):
+    """A file cannot be taken in; the message says where in it."""
 
 
 class StorageError(ParleyError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
 from bot.agent.meter import Meter
 from bot.agent.model import Model
+from bot.agent.policy import FixedPolicy, Policy
 from bot.agent.tools import Tool, ToolSource
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SessionManager
@@ -33,6 +34,7 @@ class Parts:
     capacity: Capacity
     attachments: Attachments
     meter: Meter
+    policy: Policy = field(default_factory=FixedPolicy)
 
     @property
     def tools(self) -> Mapping[str, Tool]:

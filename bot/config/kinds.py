@@ -25,6 +25,8 @@ ToolName = Literal[
     "current_time",
     "roll_dice",
     "fetch_page",
+    "remember",
+    "schedule",
     "read_messages",
     "search_messages",
     "announce",
@@ -36,6 +38,7 @@ ToolName = Literal[
     "time_out_member",
 ]
 SHIPPED = frozenset(get_args(ToolName))
+DEFAULT_TOOLS = ("current_time", "roll_dice", "remember", "schedule")
 
 
 def _split(value: object) -> object:
@@ -72,6 +75,13 @@ def _role_tokens(value: object) -> object:
                 f"commas; {role[:40]!r} has none"
             )
     return {int(role): int(tokens) for role, tokens in pairs}
+
+
+def _id(value: object) -> object:
+    found = _ids(value)
+    if isinstance(found, list) and len(found) != 1:
+        raise ValueError("must be one id")
+    return found[0] if isinstance(found, list) else found
 
 
 def _no_tools(value: object) -> object:
@@ -142,6 +152,7 @@ Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres), AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
 ShardIds = Annotated[frozenset[int], NoDecode, BeforeValidator(_shards)]
+Id = Annotated[int, BeforeValidator(_id)]
 Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
 ]

@@ -10,8 +10,10 @@ from pydantic import AliasChoices, Field, PrivateAttr, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.config.kinds import (
+    DEFAULT_TOOLS,
     Count,
     DatabaseFile,
+    Id,
     Ids,
     LogLevel,
     McpFile,
@@ -88,9 +90,10 @@ class Settings(BaseSettings):
         None, description="A text file to read in place of SYSTEM_PROMPT."
     )
     tools: Tools = Field(
-        ("current_time", "roll_dice"),
+        DEFAULT_TOOLS,
         description="The tools it may use: current_time, roll_dice, fetch_page (reads web pages; "
-        "asks unless a person wrote the address); in Discord, within what both it and who asks may "
+        "asks unless a person wrote the address); in Discord, remember (only for who has turned "
+        "/memory on), schedule (says something later), and, within what both it and who asks may "
         "do, read_messages, search_messages and, after an approval, announce, post_message, "
         "start_thread, pin_message, make_poll, create_event, time_out_member; your own as "
         "my_tools.py or package.module; or none.",
@@ -142,6 +145,15 @@ class Settings(BaseSettings):
         NOBODY, description="Roles that may approve, beside people with Manage Server."
     )
     approver_users: Ids = Field(NOBODY, description="Users who may approve, in DMs too.")
+    policy_file: TextFile | None = Field(
+        None,
+        description="A TOML file with rules for tools: free, own, ask or never, who may approve, "
+        "by server; the README shows one.",
+    )
+    approvals_channel: Id | None = Field(
+        None,
+        description="A channel for requests; empty: each is asked where the conversation is.",
+    )
     approval_hours: Annotated[float, Field(gt=0, le=24 * 365)] = Field(
         24, description="How long a request waits for a decision before it expires."
     )
@@ -174,11 +186,24 @@ class Settings(BaseSettings):
         60,
         description="How old a message may be that is answered later, when the bot was away.",
     )
+    session_max_days: Annotated[float, Field(ge=0, le=36500)] = Field(
+        0, description="How many days after its beginning a conversation is deleted; 0: never."
+    )
+    session_idle_days: Annotated[float, Field(ge=0, le=36500)] = Field(
+        0, description="How many days after the last message it is deleted; 0: never."
+    )
     shutdown_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
         20, description="How long answers may go on being written when the bot is stopped."
     )
     log_level: LogLevel = Field(
         "INFO", description="How much is logged: DEBUG, INFO, WARNING, ERROR."
+    )
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        0, description="A port for /metrics (Prometheus) and /healthz; 0: none."
+    )
+    metrics_host: str = Field(
+        "127.0.0.1",
+        description="The address it is on; in a container 0.0.0.0, for others to reach it.",
     )
     discord_api_base: Url = Field(
         "https://discord.com/api/v10",

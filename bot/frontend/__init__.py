@@ -4,6 +4,7 @@ from bot.frontend.access import may_decide
 from bot.frontend.client import ParleyClient
 from bot.frontend.metering import make_meter
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
+from bot.frontend.policy import ServerPolicy
 from bot.frontend.stores import Stores
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "FrontendOptions",
     "ParleyClient",
     "ReplyMode",
+    "ServerPolicy",
     "Stores",
     "make_meter",
     "may_decide",

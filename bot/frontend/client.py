@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from typing import Any
 
 import aiohttp
 import discord
@@ -14,18 +15,31 @@ from bot.agent import Agent
 from bot.errors import StorageError
 from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.cards import BUTTONS
+from bot.frontend.buttons import BUTTONS
+from bot.frontend.card_buttons import CARD_BUTTONS
+from bot.frontend.card_forms import sent_off
 from bot.frontend.commands import add_commands
 from bot.frontend.interactions import place_here
+from bot.frontend.list_commands import add_lists
+from bot.frontend.lists import Lists
+from bot.frontend.memory_command import add_memory_command
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
+from bot.frontend.own.commands import OWN_BUTTONS, add_own_commands
+from bot.frontend.own.listing import Listing
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
+from bot.frontend.policies import Policies
+from bot.frontend.policy import ServerPolicy
+from bot.frontend.policy_commands import PolicyCommands
+from bot.frontend.schedule_commands import add_schedule_commands
 from bot.frontend.shards import Turnstile
 from bot.frontend.stores import Stores
+from bot.frontend.taking_back import TakeBack, Undoing
 from bot.frontend.tree import Tree
 from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
+from bot.monitoring import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +53,8 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Makes the agent; it is given this client, for tools that need Discord.
         stores: What it keeps, and where.
         options: Everything that can be configured.
+        metrics: Who hears what happens, in numbers.
+        policy: The agent's, as /policy shows and changes it.
     """
 
     def __init__(
@@ -47,8 +63,11 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Callable[[discord.Client], Agent],
         stores: Stores,
         options: FrontendOptions,
+        metrics: Metrics | None = None,
+        policy: ServerPolicy | None = None,
     ) -> None:
-        self.pacing = Pacing()
+        metrics = metrics or Metrics()
+        self.pacing = Pacing(metrics=metrics)
         trace = aiohttp.TraceConfig()
         trace.on_request_end.extend([self.pacing.heard, heard])
         super().__init__(
@@ -67,13 +86,36 @@ class ParleyClient(discord.AutoShardedClient):
         self._marks = stores.marks
         self._alone = stores.alone
         self._at_once = 1
+        rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
+        self._lists = Lists(agent=self.agent, stores=stores)
+        self._policies = Policies(agent=self.agent, policy=rules, changes=stores.policies)
         self._lifetime = ExitStack()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
 
-        self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
+        self._parts = wire(
+            self,
+            self.agent,
+            stores=stores,
+            options=options,
+            pacing=self.pacing,
+            metrics=metrics,
+        )
         self._turnstile = Turnstile(stores.alone, self._parts.reading, pause=options.identify_pause)
         self.control, self.people = self._parts.control, self._parts.people
+        self.undoing: Undoing = {
+            "memory": self._parts.remembering.undo,
+            "schedule": self._parts.scheduling.cancel,
+        }
+        self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
+        self._sessions = stores.sessions
+        self.decisions = self._parts.decisions
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is in Discord, with every shard."""
+        shards = self.shards.values()
+        return self.is_ready() and not any(shard.is_closed() for shard in shards)
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -88,9 +130,20 @@ class ParleyClient(discord.AutoShardedClient):
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
         if self._parts.rescue is not None:
             self._parts.reading.start(self._parts.rescue.keep_looking(), name="minding others")
-        add_commands(self.tree, self.control, self.people)
+        add_memory_command(self.tree, self._parts.remembering, self.people)
+        add_schedule_commands(self.tree, self._parts.scheduling, self.people)
+        add_commands(self.tree, self.control, self.decisions, self.people)
+        add_lists(self.tree, self._lists, self.people)
+        self.tree.add_command(PolicyCommands(self._policies, self.people))
         add_usage(self.tree, self._parts.desk, self.people)
-        self.add_dynamic_items(*BUTTONS)
+        add_own_commands(
+            self.tree,
+            forgetting=self.forgetting,
+            listing=self.listing,
+            store=self._sessions,
+            people=self.people,
+        )
+        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS, TakeBack)
         async with self._alone("commands"):
             await self.tree.sync_if_changed(self._marks)
 
@@ -101,12 +154,6 @@ class ParleyClient(discord.AutoShardedClient):
             await self._turnstile.enter(f"identify {self.application_id} {bucket}")
         except StorageError as exc:
             logger.warning("other processes cannot be heeded: %s", exc)
-
-    async def on_interaction(self, interaction: discord.Interaction) -> None:
-        """Note that another process may act on it: that of its shard before a deploy."""
-        place = place_here(interaction)
-        if self._parts.rescue is not None and place is not None:
-            self._parts.rescue.mind(place.session_id)
 
     async def on_shard_connect(self, shard_id: int) -> None:
         """Note that a connection begins anew, which says nothing of what was missed.
@@ -130,14 +177,31 @@ class ParleyClient(discord.AutoShardedClient):
         """Note that a thread is new."""
         self._parts.arrivals.born(thread.id)
 
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """Delete what was said in a channel that is gone."""
+        self._delete(self._parts.retention.channel_gone(channel.id))
+
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """Delete what was said in a thread that is gone."""
+        self._delete(self._parts.retention.thread_gone(payload.thread_id))
+
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """Delete what was said in a server that was left; an outage is not told in this way."""
+        self._delete(self._parts.retention.server_gone(guild.id))
+
+    def _delete(self, deleting: Coroutine[Any, Any, None]) -> None:
+        self._parts.work.start(deleting, name="deleting what is gone")
+
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
         self._parts.reconciler.retry()
+        self._parts.reminders.wake()
         if self._closing is None:
             self._parts.catch_up.wake()
         if not self._recovered and self._closing is None:
             self._recovered = True
             self._parts.work.start(self._parts.recovery.recover(), name="recovery")
+            self._parts.reading.start(self._parts.retention.keep_looking(), name="retention")
 
     async def on_resumed(self) -> None:
         """Show what could not be shown while the connection was gone."""
@@ -148,6 +212,17 @@ class ParleyClient(discord.AutoShardedClient):
         if self._closing is None:
             hearing = self._parts.arrivals.arrived(message)
             await self._parts.work.task(hearing, name=f"message {message.id}")
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Take a form that was sent off; clicks and commands have found their way already.
+
+        Another process may act on any of them: that of its shard before a deploy.
+        """
+        place = place_here(interaction)
+        if self._parts.rescue is not None and place is not None:
+            self._parts.rescue.mind(place.session_id)
+        if interaction.type is discord.InteractionType.modal_submit:
+            await sent_off(interaction)
 
     async def close(self) -> None:
         """Take nothing new, let running turns finish for a while, and leave the rest open."""
@@ -165,6 +240,7 @@ class ParleyClient(discord.AutoShardedClient):
     async def _let_finish(self) -> None:
         parts = self._parts
         parts.expiry.close()
+        parts.reminders.close()
         parts.arrivals.close()
         await parts.reading.cancel()
         if not await parts.work.finish(self.options.drain_seconds):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.agent.budgets import Budgets
+from bot.events import utc_now
 from bot.frontend.shards import ALL, IDENTIFY_SECONDS, Shards
+from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
 
@@ -39,6 +42,7 @@ class FrontendOptions:
         owner_ids: Its owners beside those that Discord names for the application.
         approver_role_ids: Roles that may decide, beside people with Manage Server.
         approver_user_ids: Users who may decide, in DMs too.
+        approvals_channel: Where cards are shown; `None`: where the conversation is.
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
@@ -55,7 +59,9 @@ class FrontendOptions:
         shards: Which part of Discord is this process's.
         rescue_every: Seconds between two looks at what other processes are at.
         identify_pause: Seconds between two shards of a bucket that identify.
+        lifetime: For how long conversations are kept.
         api_base: Where Discord's REST API is.
+        clock: Tells what time it is, for what is to be said later.
     """
 
     guild_ids: frozenset[int] = frozenset()
@@ -65,6 +71,7 @@ class FrontendOptions:
     owner_ids: frozenset[int] = frozenset()
     approver_role_ids: frozenset[int] = frozenset()
     approver_user_ids: frozenset[int] = frozenset()
+    approvals_channel: int | None = None
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
@@ -81,4 +88,6 @@ class FrontendOptions:
     shards: Shards = ALL
     rescue_every: float = 5.0
     identify_pause: float = IDENTIFY_SECONDS
+    lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API
+    clock: Callable[[], datetime] = utc_now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from bot.errors import StorageError
@@ -14,6 +15,7 @@ from bot.frontend.refusals import DiscordError, UnavailableError
 from bot.frontend.showing import Showing
 from bot.frontend.shown import Shown
 from bot.frontend.tasks import Tasks
+from bot.monitoring import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +37,7 @@ class Preview:
         tasks: Tasks,
         quick: float,
         showing: Showing,
+        metrics: Metrics,
     ) -> None:
         place = place_of(subject.session_id)
         self._channel_id = place.channel_id if place is not None else 0
@@ -44,6 +47,8 @@ class Preview:
         self._pacing = pacing
         self._quick = quick
         self._showing = showing
+        self._metrics = metrics
+        self._unseen: float | None = None  # since when there is text that is not on the screen
         self._tools: Sequence[str] = ()
         self._timer: asyncio.TimerHandle | None = None
         self._news = asyncio.Event()
@@ -60,6 +65,8 @@ class Preview:
     def add(self, chunk: str) -> None:
         """Let the text grow."""
         self._draft.add(chunk)
+        if self._unseen is None:
+            self._unseen = time.monotonic()
         self._news.set()
 
     def note(self, text: str) -> None:
@@ -129,6 +136,7 @@ class Preview:
     async def _write_in_turn(self, due: Due) -> None:
         if due.begins and self._begun != self.subject.name:
             self._begun = self.subject.name
+            await self._pacing.jump_the_line()
             await self._write_latest(due)
         else:
             async with self._pacing.turn(self._channel_id, due.kind):
@@ -138,8 +146,11 @@ class Preview:
         async with self._writing:
             due = None if self._closed else self._draft.due()
             if due is not None and due.kind is expected.kind:
+                since, self._unseen = self._unseen, None
                 await self._write(self.subject.session_id, due.shown)
                 self._draft.wrote(due.shown)
+                if since is not None:
+                    self._metrics.edited(time.monotonic() - since)
 
 
 class Previews:
@@ -153,12 +164,14 @@ class Previews:
         tasks: Tasks,
         quick: float = QUICK,
         showing: Showing | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self._write = write
         self._pacing = pacing
         self._tasks = tasks
         self._quick = quick
         self._showing = showing or Showing()
+        self._metrics = metrics or Metrics()
         self._open: dict[str, Preview] = {}
         self._closing: dict[str, list[Preview]] = {}
 
@@ -184,6 +197,7 @@ class Previews:
             tasks=self._tasks,
             quick=self._quick,
             showing=self._showing,
+            metrics=self._metrics,
         )
         return new
 

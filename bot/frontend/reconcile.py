@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import chain, repeat
 
 from bot.errors import StorageError
-from bot.events import RecordedEvent
+from bot.events import RecordedEvent, utc_now
 from bot.frontend.answers import Look
 from bot.frontend.deliverer import Deliverer, Known
 from bot.frontend.draft import status_key
@@ -26,7 +26,7 @@ from bot.frontend.showing import Showing
 from bot.frontend.shown import Purpose, Shown
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Trouble
-from bot.frontend.view import View, view
+from bot.frontend.view import View, view, with_reminders
 from bot.sessions import SessionStore
 from bot.sessions.deliveries import DeliveryStore
 
@@ -42,6 +42,9 @@ class Reconciler:
 
     Where other processes may show the same sessions, one of all does it at a time, and what another
     one runs is shown by that one.
+
+    Attributes:
+        now: Tells the time, by which reminders are due.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Reconciler:
         self._look = look
         self._tasks = tasks
         self._showing = showing
+        self.now: Callable[[], datetime] = utc_now
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
         self._workers: dict[str, asyncio.Task[None]] = {}
@@ -143,7 +147,8 @@ class Reconciler:
         """Make one pass; return whether everything is shown as it should be."""
         start = await self._deliveries.delivered_to(session_id)
         seen = view(await self._log(session_id, start), self._look)
-        self._expiry(session_id, seen.expires_at)
+        seen, wake_at = with_reminders(seen, self.now())
+        self._expiry(session_id, wake_at)
         still = seen.closed.keys() | seen.waiting.keys()
         await self._previews.settle(session_id, closed=still, recorded=_recorded(seen))
         turns = seen.closed.keys() | {shown.key.turn_id for shown in seen.shown}

@@ -16,6 +16,7 @@ from bot.frontend.reconcile import Reconciler
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage
 from bot.frontend.typing_sign import TypingSign
+from bot.monitoring import Metrics
 from bot.sessions import SessionStore
 
 
@@ -35,6 +36,7 @@ class Runs:
         reconciler: Reconciler,
         tasks: Tasks,
         elsewhere: Callable[[str], None],
+        metrics: Metrics,
     ) -> None:
         self._store = store
         self._outbox = outbox
@@ -43,6 +45,7 @@ class Runs:
         self._reconciler = reconciler
         self._tasks = tasks
         self._elsewhere = elsewhere
+        self._metrics = metrics
 
     async def begin(self, session_id: str, run: AgentRun) -> Event:
         """Start to follow a run; return its first event, when that is on disk.
@@ -99,4 +102,5 @@ class Runs:
             reconciler=self._reconciler,
             elsewhere=self._elsewhere,
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
+            metrics=self._metrics,
         )

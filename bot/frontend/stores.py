@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.frontend.own.forgetting import Forgetter
 from bot.frontend.shards import Alone
 from bot.sessions import SessionStore, SQLSessionManager
+from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
+from bot.sessions.ids import SessionIds
 from bot.sessions.marks import MarkStore
+from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
+from bot.sessions.policies import PolicyStore
+from bot.sessions.schedules import ScheduleStore
+from bot.sessions.sql_memories import memories_in
 from bot.sessions.usage import UsageStore
 
 
@@ -24,7 +32,12 @@ class Stores:
         marks: What was told once.
         homes: In which server and channel each session is.
         alone: Makes a block that one of all processes is in, by its name.
+        memories: What is remembered of people across sessions.
+        consents: Who lets that be, and where.
+        schedules: What is to be said later.
         usage: What calls of the model used.
+        policies: What was decided about tools.
+        ids: Finds sessions by where they are.
     """
 
     sessions: SessionStore
@@ -33,7 +46,18 @@ class Stores:
     marks: MarkStore
     homes: HomeStore
     alone: Alone
+    memories: MemoryManager
+    consents: ConsentStore
+    schedules: ScheduleStore
     usage: UsageStore
+    policies: PolicyStore
+    ids: SessionIds
+
+    @property
+    def forgetters(self) -> Sequence[Forgetter]:
+        """The stores that keep something under people's ids, besides what they wrote."""
+        stores = (self.sessions, self.marks, self.usage)
+        return (*stores, self.memories, self.consents, self.schedules)
 
     @property
     def shared(self) -> SQLSessionManager | None:
@@ -54,5 +78,10 @@ class Stores:
             marks=MarkStore(database),
             homes=HomeStore(database),
             alone=database.alone,
+            memories=memories_in(database),
+            consents=ConsentStore(database),
+            schedules=ScheduleStore(database),
             usage=UsageStore(database),
+            policies=PolicyStore(database),
+            ids=SessionIds(database),
         )

@@ -31,7 +31,7 @@ def add_usage(
         if await acknowledged(interaction):
             told = await _told(desk, people, interaction, view)
             files = [discord.File(io.BytesIO(told.csv.encode()), "usage.csv")] if told.csv else []
-            await answer(interaction, told.text, files)
+            await answer(interaction, told.text, files=files)
 
 
 async def _told(

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import discord
 
 from bot.agent import Agent
+from bot.agent.memory import Recollection
+from bot.events import RecordedEvent
 from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
+from bot.frontend.decisions import Decisions
 from bot.frontend.deliverer import Deliverer
+from bot.frontend.elsewhere import Elsewhere
 from bot.frontend.expiry import Expiry
 from bot.frontend.ids import place_of
 from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
+from bot.frontend.own.forgetting import Forgetting
+from bot.frontend.own.retention import Retention
 from bot.frontend.pacing import Pacing
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
@@ -26,15 +33,19 @@ from bot.frontend.rate import Rate
 from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
+from bot.frontend.remembering import MemoryRules, Remembering
+from bot.frontend.reminding import Reminders, Reminding
 from bot.frontend.rescue import Rescue
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
+from bot.frontend.scheduling import Scheduling
 from bot.frontend.seen import Seen
 from bot.frontend.showing import Showing
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
 from bot.frontend.usage import UsageDesk
+from bot.monitoring import Metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +58,20 @@ class Parts:
         reading: What is being looked for that was missed.
     """
 
+    forgetting: Forgetting
+    retention: Retention
     arrivals: Arrivals
     catch_up: CatchUp
     seen: Seen
     control: Control
+    decisions: Decisions
     people: People
     desk: UsageDesk
     recovery: Recovery
     rescue: Rescue | None
+    remembering: Remembering
+    reminders: Reminders
+    scheduling: Scheduling
     expiry: Expiry
     previews: Previews
     reconciler: Reconciler
@@ -70,6 +87,7 @@ def wire(
     stores: Stores,
     options: FrontendOptions,
     pacing: Pacing,
+    metrics: Metrics,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
@@ -82,9 +100,19 @@ def wire(
     )
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
-    deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
     shown_here = Showing(stores.shared)
-    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing, showing=shown_here)
+    deliverer = Deliverer(
+        outbox=outbox,
+        deliveries=deliveries,
+        elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
+    )
+    previews = Previews(
+        write=deliverer.preview,
+        pacing=pacing,
+        tasks=showing,
+        showing=shown_here,
+        metrics=metrics,
+    )
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -92,12 +120,18 @@ def wire(
         previews=previews,
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
-        unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
+        unseen=lambda *request: work.start(decisions.withhold(*request), name="withholding"),
         look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
         showing=shown_here,
     )
-    agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
+
+    def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        metrics.recorded(events)
+        if place_of(session_id):
+            reconciler.wake(session_id)
+
+    agent.watch(recorded)
     runs = Runs(
         store=store,
         outbox=outbox,
@@ -106,6 +140,7 @@ def wire(
         reconciler=reconciler,
         tasks=work,
         elsewhere=lambda session_id: rescue.mind(session_id) if rescue else None,
+        metrics=metrics,
     )
     control = Control(
         agent=agent,
@@ -113,9 +148,9 @@ def wire(
         runs=runs,
         reconciler=reconciler,
         rate=rate,
-        options=options,
         tasks=work,
     )
+    decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler, tasks=work)
     recovery = Recovery(
         agent=agent,
         store=store,
@@ -137,6 +172,21 @@ def wire(
             every=options.rescue_every,
         )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
+    forgetting = Forgetting(
+        agent=agent,
+        store=store,
+        marks=marks,
+        forgetters=stores.forgetters,
+        reconciler=reconciler,
+        runs=runs,
+        tasks=work,
+    )
+    remembering = Remembering(
+        memories=stores.memories,
+        rules=MemoryRules(stores.consents, stores.homes),
+        purge=forgetting.purge_soon,
+        tasks=work,
+    )
     inbox = Inbox(
         client=client,
         agent=agent,
@@ -150,8 +200,24 @@ def wire(
         outage=outage,
         locks=locks,
         rate=rate,
+        recollection=Recollection(stores.memories, store, remembering.rules.allowed),
         options=options,
     )
+    reminders = Reminders(
+        Reminding(
+            client=client,
+            agent=agent,
+            schedules=stores.schedules,
+            homes=stores.homes,
+            people=people,
+            outbox=outbox,
+            runs=runs,
+            work=work,
+            clock=options.clock,
+            window=options.catch_up_window,
+        )
+    )
+    stores.schedules.on_added = reminders.wake
     arrivals = Arrivals(
         client=client,
         inbox=inbox,
@@ -161,15 +227,31 @@ def wire(
         on_behind=lambda: catch_up.retry(),
     )
     catch_up = CatchUp(client=client, arrivals=arrivals, places=stores.places, tasks=reading)
+    retention = Retention(
+        client=client,
+        agent=agent,
+        store=store,
+        homes=stores.homes,
+        places=stores.places,
+        marks=marks,
+        forgetting=forgetting,
+        lifetime=options.lifetime,
+    )
     return Parts(
+        forgetting=forgetting,
+        retention=retention,
         arrivals=arrivals,
         catch_up=catch_up,
         seen=seen,
         control=control,
+        decisions=decisions,
         people=people,
         desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
         recovery=recovery,
         rescue=rescue,
+        remembering=remembering,
+        reminders=reminders,
+        scheduling=Scheduling(schedules=stores.schedules, clock=options.clock),
         expiry=expiry,
         previews=previews,
         reconciler=reconciler,

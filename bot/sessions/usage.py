@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from bot.events import Usage
 from bot.sessions.periods import Period
-from bot.sessions.rows import stored_time
+from bot.sessions.times import stored_time
 from bot.storage import Connection, Database
 
 _ADD = """

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, fields
 
-from bot.sessions.rows import stored_time
+from bot.sessions.times import stored_time
 from bot.sessions.usage import Sums, Used
 
 SUMS = tuple(each.name for each in fields(Sums))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -27,9 +29,20 @@ class Database(ABC):
 
     Attributes:
         name: What it is called in errors.
+        on_done: Hears of each `read` and `write` how long it took, waiting included.
     """
 
     name: str
+    on_done: Callable[[str, float], None] | None = None
+
+    @contextmanager
+    def _timed(self, kind: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            if self.on_done is not None:
+                self.on_done(kind, time.monotonic() - started)
 
     @cached_property
     def _names(self) -> WeakValueDictionary[tuple[int, str], asyncio.Lock]:
@@ -81,6 +94,16 @@ class Database(ABC):
         if lock is None:
             lock = self._names[key] = asyncio.Lock()
         return lock
+
+    @abstractmethod
+    async def purge(self) -> None:
+        """Let nothing of deleted rows be left in the database's files, as far as that can be done.
+
+        Writes wait meanwhile.
+
+        Raises:
+            StorageError: if it could not be done, for example since others read.
+        """
 
     async def fetch(self, sql: str, values: Values = ()) -> list[Row]:
         """Read the rows of one query."""
