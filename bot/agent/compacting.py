@@ -16,6 +16,7 @@ from bot.agent.history import ToldTurn, told_turns
 from bot.agent.live import LiveSession
 from bot.agent.model import ModelAnswer, ModelRequest
 from bot.agent.parts import Parts
+from bot.agent.reasoning import split_reasoning
 from bot.agent.tokens import cut
 from bot.errors import ContextTooLongError, ModelError
 from bot.events import CompactionDoneEvent, RecordedEvent, Usage
@@ -141,7 +142,8 @@ async def _folded(parts: Parts, planned: Plan, goal: Goal, size: int) -> tuple[s
     for piece in pieces(transcript(messages), size):
         task = request_for_summary(summary, piece, words=goal.words)
         answer = await _answer(parts, ModelRequest(messages=task))
-        summary = cut(answer.text.strip(), goal.summary)
+        said, _ = split_reasoning(answer.text)
+        summary = cut(said.strip(), goal.summary)
         if not summary:
             raise EmptySummaryError("the model gave no summary")
         usage = answer.usage if usage is None or answer.usage is None else usage + answer.usage

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bot.agent.reasoning import Reasoning
 from bot.frontend.markdown import Stream
 from bot.frontend.pacing import Kind
-from bot.frontend.reasoning import Reasoning
 from bot.frontend.shown import Button, Key, Purpose, Shown, stop_id
 from bot.frontend.text import code
 

@@ -140,6 +140,38 @@ async def test_the_summariser_gets_text_and_no_tools() -> None:
     assert "Assistant used look with {}: a lighthouse" in asked["messages"][1]["content"]
 
 
+@pytest.mark.parametrize(
+    "said", ["<think>Who is Al?</think>\nAl has a cat.", "Who is Al?</think>\n\nAl has a cat."]
+)
+async def test_reasoning_is_left_out_of_a_summary(said: str) -> None:
+    async with talking(model=ScriptedModel().answers(summary_by(said))) as talk:
+        await fill(talk, 4)
+        await talk.agent.compact("s", by="user-1")
+        [done] = await boundaries(talk)
+    assert done.summary == "Al has a cat."
+
+
+@pytest.mark.parametrize(
+    "said", [Answer("<think>What was it?"), Answer("", [("delete_file", {"path": "all"})])]
+)
+async def test_a_summary_of_nothing_but_reasoning_or_calls_is_none(said: Answer) -> None:
+    deleted = []
+
+    @tool
+    def delete_file(path: str) -> None:
+        """Delete a file."""
+        deleted.append(path)
+
+    model = ScriptedModel().answers(summary_by(said))
+    async with talking(model=model, tools=[delete_file]) as talk:
+        await fill(talk, 4)
+        with pytest.raises(ModelError):
+            await talk.agent.compact("s", by="user-1")
+        assert await boundaries(talk) == []
+        assert await talk.says("My name is Alice.")
+    assert deleted == []
+
+
 async def test_a_long_past_is_summarised_in_pieces_that_fit() -> None:
     """The bot comes to a smaller model than it had."""
     async with talking(window=100_000) as big:
