@@ -59,6 +59,11 @@ class Draft:
         """Show this line for as long as there is no text; one that stands is replaced."""
         self._status = status
 
+    def gave_way(self) -> None:
+        """Forget the status line, which was taken away."""
+        self._status = ""
+        self._written.pop(self._status_key, None)
+
     def goes_on(self, subject: Subject) -> bool:
         """Begin another call of the same turn, if this one has no text."""
         begun = self._written.keys() - {self._status_key} or self._text.preview()
