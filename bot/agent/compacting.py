@@ -14,7 +14,7 @@ from bot.agent.capacity import Goal
 from bot.agent.compaction import Plan, Room, pieces, plan, request_for_summary, transcript
 from bot.agent.history import ToldTurn, told_turns
 from bot.agent.live import LiveSession
-from bot.agent.model import ModelAnswer, ModelRequest
+from bot.agent.model import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
 from bot.agent.parts import Parts
 from bot.agent.reasoning import split_reasoning
 from bot.agent.tokens import cut
@@ -27,6 +27,10 @@ logger = logging.getLogger(__name__)
 
 SMALLEST_PIECE = 1_000
 """Bytes: a service that cannot summarise so little is not asked for less."""
+
+
+LONGEST_ANSWER = 200_000
+"""Characters, reasoning too: a model that says more, instead of a summary, has lost itself."""
 
 
 class EmptySummaryError(ModelError):
@@ -151,8 +155,12 @@ async def _folded(parts: Parts, planned: Plan, goal: Goal, size: int) -> tuple[s
 
 
 async def _answer(parts: Parts, request: ModelRequest) -> ModelAnswer:
+    said = 0
     async with parts.slots, aclosing(parts.model.stream(request)) as stream:
         async for item in stream:
             if isinstance(item, ModelAnswer):
                 return item
+            said += len(item.text) if isinstance(item, TextDelta | ReasoningDelta) else 0
+            if said > LONGEST_ANSWER:
+                raise EmptySummaryError("the summary does not end")
     raise EmptySummaryError("the service's answer has no end")

@@ -34,7 +34,8 @@ from bot import (
     tool,
 )
 from bot.agent.model import ModelAnswer, ModelRequest
-from bot.sandbox.model import Answer, Failure, Gate, Pauses, Reply, ScriptedModel
+from bot.sandbox.model import Answer, Chunks, Failure, Gate, Pauses, Reply, ScriptedModel
+from bot.sandbox.model.replies import delta_chunk
 from tests.agent.conftest import begun, events_of
 from tests.agent.long_talks import Talk, agent_at, compacts, summarises, talking, understood, words
 from tests.sessions.third_party import DictManager, ObjectManager
@@ -170,6 +171,22 @@ async def test_a_summary_of_nothing_but_reasoning_or_calls_is_none(said: Answer)
         assert await boundaries(talk) == []
         assert await talk.says("My name is Alice.")
     assert deleted == []
+
+
+@pytest.mark.parametrize("part", ["content", "reasoning_content"])
+async def test_a_summary_that_does_not_end_is_given_up(part: str) -> None:
+    """Nobody can stop one that was asked for by hand."""
+
+    def rule(request: Mapping[str, Any]) -> Reply | str:
+        babble = [delta_chunk({part: "la " * 10_000}) for _ in range(10)]
+        return Chunks([*babble, Gate()]) if summarises(request) else understood(request)
+
+    async with talking(model=ScriptedModel().answers(rule)) as talk:
+        await fill(talk, 4)
+        with pytest.raises(ModelError, match="does not end"):
+            await talk.agent.compact("s", by="user-1")
+        assert await talk.says("My name is Alice.")
+        assert await boundaries(talk) == []
 
 
 async def test_a_long_past_is_summarised_in_pieces_that_fit() -> None:
