@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 
-.PHONY: sandbox run demo test check crash chaos screenshots format clean
+.PHONY: sandbox run demo test check crash chaos bench screenshots format clean
 
 sandbox: $(VENV)/.run
 	$(PY) -m bot sandbox
@@ -32,6 +32,9 @@ crash: $(VENV)/.test
 
 chaos: $(VENV)/.test
 	$(PY) -m benchmarks.chaos
+
+bench: $(VENV)/.test
+	$(PY) -m benchmarks.all
 
 format: $(VENV)/.test
 	$(VENV)/bin/ruff format .

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from bot.errors import ConfigError, ParleyError, StorageError
+from bot.logs import log_to_stderr
 
 EPILOG = """\
 Settings come from the environment and from .env in the working directory; .env.example names
@@ -49,7 +51,7 @@ def _run(given: argparse.Namespace) -> int:
         from bot.failpoints import watch
 
         watch(folder)
-    _log_to_stderr(settings.log_level)
+    log_to_stderr(settings.log_level, given.log_format)
     if given.lifeline:
         _stop_at_the_end_of_input()
     from bot.app import preload, run_bot
@@ -73,7 +75,7 @@ def _stop_at_the_end_of_input() -> None:
 def _sandbox(given: argparse.Namespace) -> int:
     from bot import playground
 
-    _log_to_stderr("WARNING")
+    log_to_stderr("WARNING")
     if given.demo:
         return asyncio.run(playground.play_demo())
     asyncio.run(playground.serve(env_file=given.env_file, port=given.port, folder=given.folder))
@@ -83,7 +85,7 @@ def _sandbox(given: argparse.Namespace) -> int:
 def _gallery(given: argparse.Namespace) -> int:
     from bot import playground
 
-    _log_to_stderr("WARNING")
+    log_to_stderr("WARNING")
     return asyncio.run(playground.show_gallery(port=given.port, once=given.once))
 
 
@@ -91,7 +93,7 @@ def _chat(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
     settings = load_settings(given.env_file, discord=False)
-    _log_to_stderr("WARNING")
+    log_to_stderr("WARNING")
     asyncio.run(_converse(settings, given.session_id))
     return 0
 
@@ -109,10 +111,24 @@ async def _converse(settings: Any, session_id: str) -> None:
 
 
 def _check(given: argparse.Namespace) -> int:
+    if given.health:
+        return _health(given)
     from bot.check import check
 
-    _log_to_stderr("ERROR")
+    log_to_stderr("ERROR")
     return asyncio.run(check(given.env_file))
+
+
+def _health(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+    from bot.monitoring.server import ask_health
+
+    settings = load_settings(given.env_file, discord=False, model=False)
+    if not settings.metrics_port:
+        raise ConfigError("METRICS_PORT is 0: set it for the bot and for this command.")
+    well, told = ask_health(settings.metrics_host, settings.metrics_port)
+    print(told, end="")
+    return 0 if well else 1
 
 
 def _backup(given: argparse.Namespace) -> int:
@@ -131,6 +147,54 @@ def _backup(given: argparse.Namespace) -> int:
         f"{copied.size / 1e6:,.1f} MB, {time.monotonic() - started:.1f} s"
     )
     return 0
+
+
+def _usage(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    database = load_settings(given.env_file, discord=False, model=False).database
+    if not database.is_file():
+        raise StorageError(f"there is no database {database}")
+    asyncio.run(_tell_usage(database, given))
+    return 0
+
+
+async def _tell_usage(path: Path, given: argparse.Namespace) -> None:
+    from bot.sessions.usage import By, UsageStore
+    from bot.storage import SQLiteDatabase
+    from bot.usage import usage_report
+
+    database, by = SQLiteDatabase(path), By(given.by) if given.by else None
+    try:
+        store = UsageStore(database)
+        async for piece in usage_report(store, since=given.since, by=by, csv=given.csv):
+            print(piece, end="")
+    finally:
+        await database.close()
+
+
+def _audit(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    database = load_settings(given.env_file, discord=False, model=False).database
+    if not Path(database).is_file():
+        raise ConfigError(f"there is no database {database}")
+    asyncio.run(_print_audit(database, given))
+    return 0
+
+
+async def _print_audit(database: Path, given: argparse.Namespace) -> None:
+    from bot.agent.audit import whole_audit
+    from bot.sessions import SQLiteSessionManager
+
+    store = SQLiteSessionManager(database)
+    try:
+        entries = whole_audit(store, since=given.since, session_id=given.session)
+        async with aclosing(entries) as found:
+            async for entry in found:
+                print(entry.to_json() if given.json else entry)
+    finally:
+        await store.close()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -152,6 +216,12 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     run = add("run", _run, "run the bot in Discord until it is stopped")
+    run.add_argument(
+        "--log-format",
+        choices=("text", "json"),
+        default="text",
+        help="log for people, or one JSON object a line (default: text)",
+    )
     run.add_argument("--lifeline", action="store_true", help=argparse.SUPPRESS)
     sandbox = add("sandbox", _sandbox, "try the bot in a Discord of its own on this machine")
     sandbox.add_argument("--port", type=int, default=8800, help="the page's port (default: 8800)")
@@ -169,11 +239,44 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SESSION_ID",
         help="a conversation to go on with (default: console)",
     )
-    add("check", _check, "check that everything the bot needs is set up")
+    check = add("check", _check, "check that everything the bot needs is set up")
+    check.add_argument(
+        "--health", action="store_true", help="ask the bot that runs here how it is, and end"
+    )
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    usage = add("usage", _usage, "tell how many tokens were used, also while the bot runs")
+    usage.add_argument("--csv", action="store_true", help="as CSV; without --by: every call")
+    usage.add_argument("--by", choices=("user", "server", "model", "day"), help="what to sum up by")
+    usage.add_argument(
+        "--since",
+        type=_day,
+        metavar="YYYY-MM-DD",
+        help="the first day, by UTC (default: the first of this month)",
+    )
+    audit = add("audit", _audit, "tell which tool calls were asked for, decided and run")
+    audit.add_argument("--json", action="store_true", help="one JSON object a line")
+    audit.add_argument(
+        "--since", type=_time, metavar="TIME", help="only from then on, such as 2026-01-31"
+    )
+    audit.add_argument("--session", metavar="SESSION_ID", help="only this conversation")
     return parser
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day like 2026-11-29") from exc
+
+
+def _time(text: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text} is not a date or time") from exc
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _session_id(text: str) -> str:
@@ -188,20 +291,6 @@ def _session_id(text: str) -> str:
 
 def _complain(first: str, *lines: str) -> None:
     print(first, *(f"  - {line}" for line in lines), sep="\n", file=sys.stderr)
-
-
-def _log_to_stderr(level: str) -> None:
-    """Log ours at this level, and of others what matters: they would log what people write."""
-    logging.basicConfig(format="%(asctime)s %(levelname)-7s %(name)s: %(message)s")
-    logging.getLogger("bot").setLevel(level)
-    logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLevelName(level)))
-    logging.getLogger("discord.client").addFilter(_is_not_about_voice)
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it would log all that servers print
-
-
-def _is_not_about_voice(record: logging.LogRecord) -> bool:
-    """Whether it is not the advice to install what only voice needs."""
-    return "voice will NOT be supported" not in str(record.msg)
 
 
 def _version() -> str:

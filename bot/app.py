@@ -9,24 +9,37 @@ import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot.agent import Agent, Tool, ToolSource
 from bot.agent.approvals import MayDecide
+from bot.agent.budgets import Budgets, Limits
+from bot.agent.meter import Meter
+from bot.agent.metering import StoredMeter
+from bot.agent.policy import FixedPolicy, Policy, Rules
+from bot.agent.policy_file import PolicyFile, parse_policy
 from bot.config import SHIPPED, Settings
 from bot.ending import Ending, ending
 from bot.errors import ConfigError
 from bot.mcp import open_servers
+from bot.monitoring import Watched
 from bot.providers import Provider, ProviderType
 from bot.sessions import SQLiteSessionManager
+from bot.sessions.homes import HomeStore
+from bot.sessions.lifetimes import Lifetime
+from bot.sessions.marks import MarkStore
+from bot.sessions.open_work import open_work
+from bot.sessions.usage import UsageStore
 from bot.storage.claim import claimed
 from bot.tools import current_time, fetch_page, own_tools, roll_dice
 from bot.watchdog import watched
 
 if TYPE_CHECKING:
     from bot.frontend import FrontendOptions, ParleyClient
+    from bot.monitoring.prometheus import PrometheusMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -78,14 +91,29 @@ def chosen_tools(settings: Settings, shipped: Mapping[str, Tool]) -> list[Tool]:
     return list(chosen.values())
 
 
+def read_policy(settings: Settings, tools: Sequence[Tool]) -> PolicyFile:
+    """Return the operator's policy.
+
+    Raises:
+        ConfigError: naming all that is wrong with the file.
+    """
+    if settings.policy_file is None:
+        return PolicyFile()
+    text = settings.policy_file.read_text(encoding="utf-8")
+    known = SHIPPED | {tool.name for tool in tools}  # those of servers are not known yet
+    return parse_policy(text, name="POLICY_FILE", known=None if settings.mcp_servers else known)
+
+
 def make_agent(
     settings: Settings,
     *,
     provider: Provider,
     store: SQLiteSessionManager,
     tools: Sequence[Tool],
+    meter: Meter,
     toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
+    policy: Policy | None = None,
 ) -> Agent:
     """Join a model, a store and tools; by default whoever is let in may decide."""
     return Agent(
@@ -95,13 +123,19 @@ def make_agent(
         tools=tools,
         toolsets=toolsets,
         may_decide=may_decide,
+        policy=policy or _policy_without_servers(settings, tools),
         approval_ttl=timedelta(hours=settings.approval_hours),
         max_steps=settings.max_steps,
         max_model_calls=settings.model_calls_at_once,
         context_window=settings.context_window,
         compact_at=settings.compact_at,
         sees_images=settings.model_sees_images,
+        meter=meter,
     )
+
+
+def _policy_without_servers(settings: Settings, tools: Sequence[Tool]) -> Policy:
+    return FixedPolicy(Rules(partial(read_policy(settings, tools).of, server_id=None)))
 
 
 @asynccontextmanager
@@ -112,15 +146,18 @@ async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSes
     async with AsyncExitStack() as stack:
         provider, store = await _open_parts(stack, settings)
         tools = chosen_tools(settings, TOOLS)
+        meter = StoredMeter(usage=UsageStore(store.database), homes=HomeStore(store.database))
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
-        yield (
-            make_agent(settings, provider=provider, store=store, tools=tools, toolsets=[servers]),
-            store,
+        agent = make_agent(
+            settings, provider=provider, store=store, tools=tools, toolsets=[servers], meter=meter
         )
+        yield agent, store
 
 
 @asynccontextmanager
-async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
+async def open_app(
+    settings: Settings, metrics: PrometheusMetrics | None = None
+) -> AsyncIterator[ParleyClient]:
     """Open the bot, ready to be connected; discord.py is imported only now.
 
     Closing it takes nothing new, lets running turns finish for a bounded time, and leaves the
@@ -131,32 +168,42 @@ async def open_app(settings: Settings) -> AsyncIterator[ParleyClient]:
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
-    from bot.frontend import ParleyClient, Stores, may_decide
+    from bot.frontend import ParleyClient, ServerPolicy, Stores, make_meter, may_decide
     from bot.frontend.tools import discord_tools
 
     async with AsyncExitStack() as stack:
         stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
-        options = frontend_options(settings)
+        options, stores = frontend_options(settings), Stores.beside(store)
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
 
+        policy = ServerPolicy(homes=stores.homes, changes=stores.policies, off=OF_DISCORD)
+
         def agent_for(client: Any) -> Agent:
-            known = {**TOOLS, **discord_tools(client)}
+            tools = chosen_tools(settings, {**TOOLS, **discord_tools(client)})
+            policy.file = read_policy(settings, tools)
             return make_agent(
                 settings,
                 provider=provider,
                 store=store,
-                tools=chosen_tools(settings, known),
+                tools=tools,
+                meter=make_meter(stores, options, lambda *who: client.people.actor_of(*who)),
                 toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
+                policy=policy,
             )
 
         client = ParleyClient(
             make_agent=agent_for,
-            stores=Stores.beside(store),
+            stores=stores,
             options=options,
+            metrics=metrics,
+            policy=policy,
         )
-        yield await stack.enter_async_context(client)
+        await stack.enter_async_context(client)
+        if metrics is not None:
+            await stack.enter_async_context(_monitored(settings, metrics, client, store))
+        yield client
 
 
 async def run_bot(settings: Settings) -> None:
@@ -166,9 +213,11 @@ async def run_bot(settings: Settings) -> None:
         ConfigError: if Discord refuses the token or the intents, or another bot has the database.
         ParleyError: if Discord or the database cannot be reached.
     """
-    with ending(settings.shutdown_seconds + LAST_SECONDS) as end, watched():
+    metrics = make_metrics(settings)
+    noted = watched(metrics.loop_lag) if metrics else watched()
+    with ending(settings.shutdown_seconds + LAST_SECONDS) as end, noted:
         async with AsyncExitStack() as stack:
-            opening = stack.enter_async_context(open_app(settings))
+            opening = stack.enter_async_context(open_app(settings, metrics))
             client = await end.unless_asked(opening)
             if client is not None:
                 gc.freeze()  # what was imported stays: to look through it takes 50 ms each time
@@ -195,6 +244,39 @@ async def _stay(client: ParleyClient, token: str, end: Ending) -> None:
         await asyncio.wait({connection, stopping})
 
 
+def make_metrics(settings: Settings) -> PrometheusMetrics | None:
+    """Return what keeps the numbers, if they are wanted.
+
+    Raises:
+        ConfigError: if the library for them is missing.
+    """
+    if not settings.metrics_port:
+        return None
+    try:
+        from bot.monitoring.prometheus import PrometheusMetrics
+    except ImportError as exc:
+        raise ConfigError("METRICS_PORT needs: pip install 'parley[metrics]'.") from exc
+    return PrometheusMetrics()
+
+
+def _monitored(
+    settings: Settings,
+    metrics: PrometheusMetrics,
+    client: ParleyClient,
+    store: SQLiteSessionManager,
+) -> AbstractAsyncContextManager[None]:
+    from bot.monitoring.server import monitored
+
+    database = store.database
+    database.on_done = metrics.database
+    watched = Watched(
+        connected=lambda: client.connected,
+        write=lambda: MarkStore(database).set("health", ""),
+        count_open=lambda: open_work(database),
+    )
+    return monitored(settings.metrics_host, settings.metrics_port, metrics, watched)
+
+
 def frontend_options(settings: Settings) -> FrontendOptions:
     """Return what the front end needs to know of the settings."""
     from bot.frontend import DMPolicy, FrontendOptions, ReplyMode
@@ -207,16 +289,35 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         owner_ids=settings.owner_ids,
         approver_role_ids=settings.approver_roles,
         approver_user_ids=settings.approver_users,
+        approvals_channel=settings.approvals_channel,
         reply_mode=ReplyMode(settings.reply_mode),
         dms=DMPolicy(settings.dms),
+        budgets=budgets(settings),
         turns_per_minute=settings.turns_per_minute,
         answer_buttons=settings.answer_buttons,
         show_reasoning=settings.show_reasoning,
         sees_images=settings.model_sees_images,
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
+        lifetime=Lifetime(
+            age=_days(settings.session_max_days), idle=_days(settings.session_idle_days)
+        ),
         api_base=settings.discord_api_base,
     )
+
+
+def budgets(settings: Settings) -> Budgets:
+    """Return the budgets that are set up."""
+    return Budgets(
+        person=Limits(settings.user_tokens_per_day, settings.user_tokens_per_month),
+        server=Limits(settings.server_tokens_per_day, settings.server_tokens_per_month),
+        roles_day={str(role): most for role, most in settings.role_tokens_per_day.items()},
+        roles_month={str(role): most for role, most in settings.role_tokens_per_month.items()},
+    )
+
+
+def _days(number: float) -> timedelta | None:
+    return timedelta(days=number) if number else None
 
 
 def preload() -> None:

@@ -7,6 +7,7 @@ ParleyError
 │   ├── SessionConflictError     another writer stored events first; read again
 │   ├── DuplicateMessageError    a message with this `source_id` is stored already
 │   ├── NotLatestError           only the latest turn, once it has ended, can be asked about again
+│   ├── NotUndoneError           only the last reset, a short while ago, can be taken back
 │   ├── StateError               a value of `state` is not JSON
 │   └── AccessDeniedError        this user may not continue this session
 ├── ApprovalError                whoever decides
@@ -20,6 +21,7 @@ ParleyError
 │   │   └── RequestRefusedError  this request, as it stands: what is in it
 │   ├── ContentRefusedError      the service refused what was said
 │   └── ContextTooLongError      the conversation is longer than the model reads
+├── BudgetUsedUpError            whoever asked: wait until it renews
 ├── ToolError                    the model: told as the tool's result
 │   └── ToolOutcomeUnknownError  nobody can say whether the tool did it
 └── TurnFailedError              a turn that ended as failed or was given up
@@ -81,6 +83,14 @@ class NotLatestError(SessionError):
         self.busy = busy
 
 
+class NotUndoneError(SessionError):
+    """A reset is not the last boundary any more, or (`late`) too long ago."""
+
+    def __init__(self, *, late: bool) -> None:
+        super().__init__("that was too long ago" if late else "that is not the last reset")
+        self.late = late
+
+
 class StateError(SessionError, ValueError):
     """A value of a session's state is not JSON; the message names the key."""
 
@@ -112,7 +122,14 @@ class ApprovalDecidedError(ApprovalError):
 
 
 class ApprovalRefusedError(ApprovalError):
-    """This person may not decide this request; the message is the reason to tell them."""
+    """This person may not decide this request; the message is the reason to tell them.
+
+    `by_rule` says whether it is a rule for this tool that tells who may.
+    """
+
+    def __init__(self, reason: str, *, by_rule: bool = False) -> None:
+        super().__init__(reason)
+        self.by_rule = by_rule
 
 
 class StorageError(ParleyError):
@@ -158,6 +175,12 @@ class ContextTooLongError(ModelError):
     """The conversation is longer than the model reads."""
 
     code = "context_too_long"
+
+
+class BudgetUsedUpError(ParleyError):
+    """No model may be called for now; the message is the sentence to tell people."""
+
+    code = "budget_used_up"
 
 
 class ToolError(ParleyError):

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 logger = logging.getLogger(__name__)
@@ -29,10 +29,20 @@ DEPTH = 12
 """How many of the innermost calls are told."""
 
 
+Noted = Callable[[float], None]
+
+
+def _unnoted(seconds: float) -> None:
+    """Nobody keeps numbers."""
+
+
 @contextmanager
-def watched() -> Iterator[None]:
-    """Log whenever the running loop is blocked for longer than `LIMIT`, while this block lasts."""
-    watchdog = Watchdog(asyncio.get_running_loop(), threading.get_ident())
+def watched(noted: Noted = _unnoted) -> Iterator[None]:
+    """Log whenever the running loop is blocked for longer than `LIMIT`, while this block lasts.
+
+    `noted` is told, in a thread, by how much the loop was late, each time it is asked.
+    """
+    watchdog = Watchdog(asyncio.get_running_loop(), threading.get_ident(), noted)
     thread = threading.Thread(target=watchdog.watch, name="watchdog", daemon=True)
     thread.start()
     try:
@@ -44,9 +54,12 @@ def watched() -> Iterator[None]:
 class Watchdog:
     """Watches one event loop from a thread of its own."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, thread: int) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, thread: int, noted: Noted = _unnoted
+    ) -> None:
         self._loop = loop
         self._thread = thread
+        self._noted = noted
         self._answered = threading.Event()
         self._over = threading.Event()
 
@@ -61,7 +74,9 @@ class Watchdog:
             if not self._ask():
                 return
             where = "" if self._answered.wait(LIMIT) else self._wait(due)
-            if (late := time.monotonic() - due) > LIMIT and not self._over.is_set():
+            late = time.monotonic() - due
+            self._noted(late)
+            if late > LIMIT and not self._over.is_set():
                 logger.warning("the event loop was blocked for %.0f ms %s", late * 1000, where)
             due = time.monotonic() + INTERVAL
 

@@ -1,8 +1,12 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.postgres import Server, serving
+
+settings.register_profile("unhurried", deadline=None)  # no test asserts a time
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -102,6 +102,11 @@ def test_everything_that_is_missing_or_wrong_is_named_at_once_with_what_to_do() 
         ("DISCORD_API_BASE=http://[", "must be an address like https://host/path"),
         ("SYSTEM_PROMPT_FILE=missing.txt", "cannot be read: No such file or directory"),
         ("SYSTEM_PROMPT_FILE=latin.txt", "cannot be read: it is not a text in UTF-8"),
+        ("USER_TOKENS_PER_DAY=-1", "must be at least 0, not '-1'"),
+        ("ROLE_TOKENS_PER_DAY=12", "'12' has none"),
+        ("ROLE_TOKENS_PER_DAY=12:many", "such as 123456789012345678:50000"),
+        ("ROLE_TOKENS_PER_DAY=patron:50", "'patron' is none"),
+        ("ROLE_TOKENS_PER_DAY=12:9999999999999", "must be at most 1e+12"),
         ("DATABASE=:memory:", "must be the path of a file"),
     ],
 )
@@ -183,6 +188,13 @@ def test_tools_are_shipped_ones_files_or_modules() -> None:
     for mistyped in ("role_dice", "some..tools"):
         with pytest.raises(ConfigError, match="TOOLS must be shipped tools"):
             load_settings(env_file(*needed, f"TOOLS={mistyped}"))
+
+
+def test_roles_have_tokens_by_their_ids() -> None:
+    needed = ("DISCORD_TOKEN=abc", "OPENAI_API_KEY=key")
+    settings = load_settings(env_file(*needed, "ROLE_TOKENS_PER_DAY=12:500, 13:0"))
+    assert settings.role_tokens_per_day == {12: 500, 13: 0}
+    assert settings.role_tokens_per_month == {}
 
 
 def test_the_example_names_every_setting_with_its_default_and_its_line() -> None:

@@ -18,6 +18,7 @@ from bot import (
     SessionManager,
     UserMessageEvent,
 )
+from bot.agent.policy_file import parse_policy
 from bot.check import PERMISSIONS, SCOPES
 from bot.config import env_names
 from bot.config.servers import read_servers
@@ -158,3 +159,12 @@ def test_the_guide_for_contributors_shows_a_test_that_is_there() -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text()
     shown = [line[4:] for line in guide.splitlines() if line.startswith("    ")]
     assert "\n".join(shown) in (ROOT / "tests" / "test_app.py").read_text()
+
+
+def test_the_rules_it_shows_are_a_policy() -> None:
+    [text] = re.findall(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    policy = parse_policy(text, name="README.md")
+    assert str(policy.of("announce", 456).managers) == "free"
+    approvers = policy.of("pay", None).rule.approvers
+    assert approvers is not None
+    assert approvers.two_person

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -16,15 +16,18 @@ from bot.agent.closing import end_turn
 from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
 from bot.agent.ending import pending
+from bot.agent.endings import ending, resetting, undone
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.live import LiveSession, MayContinue
+from bot.agent.live import LiveSession, MayContinue, OnRecorded
 from bot.agent.loop import stopped
+from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
 from bot.agent.parts import Parts
+from bot.agent.policy import FixedPolicy, Policy, Rules
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
 from bot.agent.tools import Tool, ToolSource, as_tool
-from bot.errors import AccessDeniedError, DuplicateMessageError
+from bot.errors import AccessDeniedError, DuplicateMessageError, NotUndoneError
 from bot.events import (
     ApprovalRequestedEvent,
     Ask,
@@ -32,13 +35,13 @@ from bot.events import (
     Decision,
     Event,
     RecordedEvent,
-    ResetEvent,
     TurnEndedEvent,
     TurnOutcome,
     UserMessageEvent,
     new_id,
+    utc_now,
 )
-from bot.sessions import InMemorySessionManager, Session, SessionManager
+from bot.sessions import InMemorySessionManager, Session, SessionManager, SessionStore
 
 
 class Agent:
@@ -61,6 +64,9 @@ class Agent:
         context_window: Tokens that the model reads; 0: found out, where that can be.
         compact_at: The share of them from which on what is older is summarised.
         sees_images: Whether the model reads images; one that does not is only told their names.
+        meter: Asked before each call of the model, and told what it used.
+        policy: Which tools run freely, ask, or are off, and who may approve, in which session; by
+            default as the tools themselves say. Where it names nobody, `may_decide` tells.
     """
 
     def __init__(
@@ -79,6 +85,8 @@ class Agent:
         context_window: int = 0,
         compact_at: float = 0.75,
         sees_images: bool = True,
+        meter: Meter | None = None,
+        policy: Policy = FixedPolicy(),  # noqa: B008 - frozen
     ) -> None:
         manager = session_manager or InMemorySessionManager()
         made = [as_tool(function) for function in tools]
@@ -95,6 +103,8 @@ class Agent:
             slots=asyncio.Semaphore(max_model_calls),
             capacity=Capacity(provider, window=context_window, share=compact_at),
             attachments=Attachments(manager, sees_images=sees_images),
+            meter=meter or FreeMeter(),
+            policy=policy,
         )
         self._may_continue = may_continue
         self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
@@ -262,28 +272,70 @@ class Agent:
         live = await self._opened(session_id, by)
         if live is None:
             return 0
-        shown, forgotten = live.shown, 0
-        live.interrupts.interrupt()
+        forgotten, begin_anew = 0, resetting(live, by=by)
 
-        def begin_anew(session: Session) -> Sequence[RecordedEvent]:
+        def counted(session: Session) -> Sequence[RecordedEvent]:
             nonlocal forgotten
             forgotten = sum(isinstance(e, UserMessageEvent) for e in session.events)
-            ends = [stopped(turn.turn_id) for turn in session.open_turns]
-            closing = [e for end in ends for e in end_turn(session, end, by=by, shown=shown)]
-            return [*closing, ResetEvent(by=by)]
+            return begin_anew(session)
 
-        await live.record(begin_anew)
+        await live.record(counted)
         return forgotten
+
+    async def undo_reset(self, session_id: str, seq: int, *, by: str) -> None:
+        """Take back the reset with this number; what was said since stays, and turns stay ended.
+
+        Raises:
+            AccessDeniedError: if there is no such session for this user.
+            NotUndoneError: if it is not the last boundary, or too long ago.
+        """
+        live = await self._opened(session_id, by)
+        if live is None or not isinstance(self._parts.manager, SessionStore):
+            raise NotUndoneError(late=False)
+        await live.record(lambda session: [undone(session, seq, by=by, now=utc_now())])
+
+    async def end(self, session_id: str, turn_ids: Collection[str] | None, *, by: str) -> bool:
+        """End those of some turns, or of all, that are open; return whether there were any.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+        """
+        live = await self._opened(session_id, by)
+        return bool(await live.record(ending(live, turn_ids, by=by))) if live else False
+
+    async def erase(self, session_id: str, turn_ids: Collection[str] | None, *, by: str) -> None:
+        """End some turns, or all, and erase their content; needs a `SessionStore`.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+        """
+        live = await self._opened(session_id, by)
+        if live is not None:
+            await live.erase(turn_ids, ending(live, turn_ids, by=by))
+
+    async def delete(self, session_id: str, *, by: str) -> bool:
+        """End what is open in a session and delete it; return whether there was one.
+
+        Needs a `SessionStore`.
+
+        Raises:
+            AccessDeniedError: if `by` may not continue the session.
+        """
+        live = await self._opened(session_id, by)
+        if live is not None:
+            await live.delete(ending(live, None, by=by))
+        return live is not None
 
     async def compact(self, session_id: str, *, by: str) -> int:
         """Summarise all but the latest turns now; return how many messages that was.
 
         Raises:
             AccessDeniedError: if `by` may not continue the session.
+            BudgetUsedUpError: if the model may not be called for `by`.
             ModelError: if the model gives no summary; the session is as it was.
         """
         live = await self._opened(session_id, by)
-        done = await compact_by_hand(self._parts, live) if live else None
+        done = await compact_by_hand(self._parts, live, by) if live else None
         return done.messages if done else 0
 
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
@@ -291,8 +343,21 @@ class Agent:
         live = await self._opened(session_id)
         return pending(live.session) if live else ()
 
-    def watch(self, on_recorded: Callable[[str], None]) -> None:
-        """Have a function called with a session's id whenever something was recorded in it."""
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that there are now, by name."""
+        return self._parts.tools
+
+    async def rules(self, session_id: str) -> Rules:
+        """Return what policy says of tools in a session now."""
+        return await self._parts.policy.refreshed(session_id)
+
+    async def may_decide(self, session_id: str, request: ApprovalRequestedEvent, by: Actor) -> bool:
+        """Return whether somebody may decide a request, as policy is now."""
+        return self._runner.refusal(await self.rules(session_id), request, by) is None
+
+    def watch(self, on_recorded: OnRecorded) -> None:
+        """Have a function called with a session's id and what was recorded in it, each time."""
         self._runner.on_recorded = on_recorded
 
     def suspend(self) -> None:

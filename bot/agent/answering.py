@@ -12,14 +12,18 @@ from bot.agent.checks import Refusals, refusals_to_ask
 from bot.agent.closing import Shown, answers, settle
 from bot.agent.compacting import fitting_request, shorter_request
 from bot.agent.live import LiveSession
+from bot.agent.meter import Call, metered
 from bot.agent.model import (
     ModelAnswer,
     ModelRequest,
     ReasoningDelta,
+    Reported,
     Retrying,
     TextDelta,
 )
 from bot.agent.parts import Parts, asker
+from bot.agent.policy import Rules
+from bot.agent.rule import Mode
 from bot.agent.tools import Tool
 from bot.errors import ContextTooLongError, ModelUnavailableError, ToolError, TurnFailedError
 from bot.events import (
@@ -43,6 +47,9 @@ REASONING_KEPT = 2_000
 """Characters of a model's reasoning that the log keeps of each answer."""
 MAX_FAILURES = 3
 """How often the very same call may fail in one turn."""
+
+
+OFF = "This tool is switched off here. Say so; only people who manage the server can enable it."
 
 
 async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGenerator[Event, None]:
@@ -110,7 +117,14 @@ async def _pieces(
 ) -> AsyncGenerator[Event | ModelAnswer, None]:
     assert live.shown is not None  # noqa: S101 - set by `ask_model`
     shown = live.shown.pieces
-    async with aclosing(parts.model.stream(request)) as stream:
+    call = Call(
+        session_id=live.session_id,
+        turn_id=turn_id,
+        number=live.shown.call,
+        user_id=asker(live.session, turn_id),
+        model=parts.model.model,
+    )
+    async with aclosing(metered(parts.meter, parts.model, request, call)) as stream:
         while True:
             try:
                 item = await live.interrupts.guard(stream.__anext__)
@@ -124,6 +138,8 @@ async def _pieces(
                     yield ReasoningChunkEvent(turn_id=turn_id, chunk=text)
                 case Retrying(delay):
                     yield RateLimitEvent(turn_id=turn_id, retry_after=delay)
+                case Reported():
+                    pass
                 case answer:
                     yield answer
 
@@ -134,7 +150,8 @@ async def _record_answer(
     text = answer.text if answer.text.strip() else ""
     if not text and not answer.tool_calls:
         raise TurnFailedError("the model's answer is empty", code="empty_answer")
-    refusals = await refusals_to_ask(parts, live, turn_id, answer.tool_calls)
+    rules = await parts.policy.refreshed(live.session_id) if answer.tool_calls else Rules()
+    refusals = await refusals_to_ask(parts, live, turn_id, answer.tool_calls, rules)
     message = AssistantMessageEvent(
         turn_id=turn_id,
         text=text,
@@ -149,14 +166,19 @@ async def _record_answer(
     def decide(session: Session) -> Sequence[RecordedEvent]:
         if not session.is_open(turn_id):
             return ()
-        told = (tell(parts, session, turn_id, call, refusals) for call in answer.tool_calls)
+        told = (tell(parts, session, turn_id, call, refusals, rules) for call in answer.tool_calls)
         return [message, *(event for event in told if event is not None)]
 
     await live.record(decide)
 
 
 def tell(
-    parts: Parts, session: Session, turn_id: str, call: ToolCall, refusals: Refusals
+    parts: Parts,
+    session: Session,
+    turn_id: str,
+    call: ToolCall,
+    refusals: Refusals,
+    rules: Rules,
 ) -> ApprovalRequestedEvent | ToolResultEvent | None:
     """Return what is recorded together with a call: a request, a refusal; nothing if it is free."""
     tool = parts.tools.get(call.tool)
@@ -172,13 +194,24 @@ def tell(
         return earlier
     if call.call_id in refusals:
         return failed(turn_id, call, refusals[call.call_id])
-    if not tool.is_gated(arguments, session):
-        return None
-    return request(parts, session, turn_id, call, tool)
+    return gate(parts, session, turn_id, call, tool, rules)
+
+
+def gate(
+    parts: Parts, session: Session, turn_id: str, call: ToolCall, tool: Tool, rules: Rules
+) -> ApprovalRequestedEvent | ToolResultEvent | None:
+    """Return what keeps a valid call, which nobody decided, from running; nothing if it is free."""
+    match rules.mode(tool, tool.parameters.effective(call.arguments), session):
+        case Mode.NEVER:
+            return failed(turn_id, call, OFF)
+        case Mode.ASK:
+            return request(parts, session, turn_id, call, tool, rules)
+        case _:
+            return None
 
 
 def request(
-    parts: Parts, session: Session, turn_id: str, call: ToolCall, tool: Tool
+    parts: Parts, session: Session, turn_id: str, call: ToolCall, tool: Tool, rules: Rules
 ) -> ApprovalRequestedEvent:
     """Return the request for a call whose arguments are valid."""
     arguments = tool.parameters.effective(call.arguments)
@@ -190,7 +223,8 @@ def request(
         arguments=arguments,
         arguments_hash=arguments_hash(tool.name, arguments),
         requested_by=asker(session, turn_id),
-        expires_at=utc_now() + parts.approval_ttl,
+        expires_at=utc_now() + (rules.of(tool).expires_in or parts.approval_ttl),
+        sentence=tool.says(arguments),
     )
 
 

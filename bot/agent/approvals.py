@@ -38,6 +38,8 @@ class Actor:
 
 
 MayDecide = Callable[[ApprovalRequestedEvent, Actor], bool]
+Refuses = Callable[[ApprovalRequestedEvent, Actor], ApprovalRefusedError | None]
+"""Says why somebody may not decide a request; nothing if they may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class Verdict:
 
 
 def decide(
-    state: CallState | None, verdict: Verdict, *, now: datetime, may_decide: MayDecide
+    state: CallState | None, verdict: Verdict, *, now: datetime, refuses: Refuses
 ) -> ApprovalDecidedEvent:
     """Return the decision to record: the verdict, or *expired* when it comes too late.
 
@@ -71,8 +73,8 @@ def decide(
     withdrawn = (
         verdict.decision is Decision.CANCELLED and verdict.actor.user_id == request.requested_by
     )
-    if not withdrawn and not may_decide(request, verdict.actor):
-        raise ApprovalRefusedError("You may not decide this request.")
+    if not withdrawn and (why := refuses(request, verdict.actor)):
+        raise why
     if request.expires_at <= now:
         return expired(request)
     return _decided(request, verdict)

@@ -7,7 +7,7 @@ first, and what they said goes into the decision by call. What cannot be checked
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +18,11 @@ from bot.agent.failures import logged
 from bot.agent.interrupts import was_cancelled
 from bot.agent.live import LiveSession
 from bot.agent.parts import Parts
-from bot.agent.tools import Check
+from bot.agent.policy import Rules
+from bot.agent.rule import Mode
+from bot.agent.tools import Check, Tool
 from bot.errors import ToolError
 from bot.events import ToolCall, utc_now
-from bot.sessions import Session
 
 Refusals = Mapping[str, str]
 """Why calls may not be made, as the model is told it, by call id."""
@@ -38,13 +39,21 @@ class _Asked:
 
 
 async def refusals_to_ask(
-    parts: Parts, live: LiveSession, turn_id: str, calls: Sequence[ToolCall]
+    parts: Parts, live: LiveSession, turn_id: str, calls: Sequence[ToolCall], rules: Rules
 ) -> Refusals:
     """Return which of a model's calls may not even be asked about.
 
     A call that needs nobody's yes is checked when it starts, which is next.
     """
-    asked = [_asked(parts, call, call.arguments, gated_in=live.session) for call in calls]
+    asked = [
+        _asked(
+            parts,
+            call,
+            call.arguments,
+            asks=lambda tool, arguments: rules.mode(tool, arguments, live.session) is Mode.ASK,
+        )
+        for call in calls
+    ]
     return await _refusals(parts, live, turn_id, asked)
 
 
@@ -65,11 +74,11 @@ def _asked(
     call: ToolCall,
     written: str | Mapping[str, Any],
     *,
-    gated_in: Session | None = None,
+    asks: Callable[[Tool, Mapping[str, Any]], bool] = lambda tool, arguments: True,
 ) -> _Asked | None:
     """Return the check that a call has to pass; what is wrong with it otherwise is told later.
 
-    With `gated_in`, only that of a call which needs a yes in that session.
+    With `asks`, only that of a call of which it is true.
     """
     tool = parts.tools.get(call.tool)
     if tool is None or tool.check is None:
@@ -78,7 +87,7 @@ def _asked(
         arguments = tool.parameters.effective(written)
     except ToolError:
         return None
-    if gated_in is not None and not tool.is_gated(arguments, gated_in):
+    if not asks(tool, arguments):
         return None
     return _Asked(tool.check, call, arguments, tool.timeout)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -14,14 +15,16 @@ from bot.agent.capacity import Goal
 from bot.agent.compaction import Plan, Room, pieces, plan, request_for_summary, transcript
 from bot.agent.history import ToldTurn, told_turns
 from bot.agent.live import LiveSession
+from bot.agent.meter import Call, metered
 from bot.agent.model import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
-from bot.agent.parts import Parts
+from bot.agent.parts import Parts, asker
 from bot.agent.reasoning import split_reasoning
 from bot.agent.tokens import cut
 from bot.errors import ContextTooLongError, ModelError
-from bot.events import CompactionDoneEvent, RecordedEvent, Usage
+from bot.events import CompactionDoneEvent, RecordedEvent, Usage, new_id
 from bot.failpoints import around
 from bot.sessions import Session
+from bot.sessions.usage import Purpose
 
 logger = logging.getLogger(__name__)
 
@@ -77,27 +80,29 @@ async def shorter_request(
     return None if asked.request.messages == refused.request.messages else asked
 
 
-async def compact_by_hand(parts: Parts, live: LiveSession) -> CompactionDoneEvent | None:
+async def compact_by_hand(parts: Parts, live: LiveSession, by: str) -> CompactionDoneEvent | None:
     """Summarise all but the last turns; return what was recorded, if anything was.
 
     Raises:
+        BudgetUsedUpError: if the model may not be called for `by`.
         ModelError: if the model gives no summary.
     """
     asked = await request_for(parts, live.session, None)
     goal = Goal(await parts.capacity.window(), asked.scale, asked.beside)
-    return await _compact(parts, live, None, goal, goal.room_by_hand)
+    return await _compact(parts, live, None, goal, goal.room_by_hand, by)
 
 
 async def _guarded(
     parts: Parts, live: LiveSession, turn_id: str, goal: Goal
 ) -> CompactionDoneEvent | None:
     """Compact in a turn, which can be stopped meanwhile."""
-    work = partial(_compact, parts, live, turn_id, goal, goal.room)
+    by = asker(live.session, turn_id)
+    work = partial(_compact, parts, live, turn_id, goal, goal.room, by)
     return await live.interrupts.guard(work)
 
 
 async def _compact(
-    parts: Parts, live: LiveSession, turn_id: str | None, goal: Goal, room: Room
+    parts: Parts, live: LiveSession, turn_id: str | None, goal: Goal, room: Room, by: str
 ) -> CompactionDoneEvent | None:
     async with live.compacting:
         model = parts.model.model
@@ -107,7 +112,8 @@ async def _compact(
         if planned is None:
             return None
         with around("compact"):
-            summary, usage = await _summarised(parts, planned, goal)
+            calls = _calls(live.session_id, model, by)
+            summary, usage = await _summarised(parts, planned, goal, calls)
             done = planned.done(summary, usage, model if planned.turns else "")
             recorded = await live.record(partial(_decide, planned, done))
         return done if recorded else None
@@ -127,25 +133,46 @@ def _decide(planned: Plan, done: CompactionDoneEvent, session: Session) -> Seque
     return [done] if planned.holds(session) else []
 
 
-async def _summarised(parts: Parts, planned: Plan, goal: Goal) -> tuple[str, Usage | None]:
+def _calls(session_id: str, model: str, by: str) -> Iterator[Call]:
+    """Return the calls that a compaction makes, however many those are."""
+    name = new_id("compaction")
+
+    def numbered(number: int) -> Call:
+        return Call(
+            session_id=session_id,
+            turn_id=name,
+            number=number,
+            user_id=by,
+            model=model,
+            purpose=Purpose.SUMMARY,
+        )
+
+    return map(numbered, itertools.count())
+
+
+async def _summarised(
+    parts: Parts, planned: Plan, goal: Goal, calls: Iterator[Call]
+) -> tuple[str, Usage | None]:
     """Return the summary and what it cost; pieces that are too long are told in smaller ones."""
     size = goal.piece
     while True:
         try:
-            return await _folded(parts, planned, goal, size)
+            return await _folded(parts, planned, goal, size, calls)
         except ContextTooLongError:
             size //= 2
             if size < SMALLEST_PIECE:
                 raise
 
 
-async def _folded(parts: Parts, planned: Plan, goal: Goal, size: int) -> tuple[str, Usage | None]:
+async def _folded(
+    parts: Parts, planned: Plan, goal: Goal, size: int, calls: Iterator[Call]
+) -> tuple[str, Usage | None]:
     """Summarise piece after piece, each together with the summary so far."""
     summary, usage = planned.summary, None
     messages = (message for turn in planned.turns for message in turn.messages)
     for piece in pieces(transcript(messages), size):
         task = request_for_summary(summary, piece, words=goal.words)
-        answer = await _answer(parts, ModelRequest(messages=task))
+        answer = await _answer(parts, ModelRequest(messages=task), next(calls))
         said, _ = split_reasoning(answer.text)
         summary = cut(said.strip(), goal.summary)
         if not summary:
@@ -154,9 +181,9 @@ async def _folded(parts: Parts, planned: Plan, goal: Goal, size: int) -> tuple[s
     return summary, usage
 
 
-async def _answer(parts: Parts, request: ModelRequest) -> ModelAnswer:
-    said = 0
-    async with parts.slots, aclosing(parts.model.stream(request)) as stream:
+async def _answer(parts: Parts, request: ModelRequest, call: Call) -> ModelAnswer:
+    answering, said = metered(parts.meter, parts.model, request, call), 0
+    async with parts.slots, aclosing(answering) as stream:
         async for item in stream:
             if isinstance(item, ModelAnswer):
                 return item

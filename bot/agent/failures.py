@@ -7,7 +7,13 @@ import secrets
 from dataclasses import dataclass
 
 from bot.agent.history import IMAGES_REFUSED
-from bot.errors import ModelError, RequestRefusedError, StorageError, TurnFailedError
+from bot.errors import (
+    BudgetUsedUpError,
+    ModelError,
+    RequestRefusedError,
+    StorageError,
+    TurnFailedError,
+)
 from bot.events import Ask, ErrorEvent, TurnEndedEvent, TurnOutcome
 
 logger = logging.getLogger(__name__)
@@ -69,15 +75,19 @@ def kind_of(code: str) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a turn failed, and the reference under which the log tells more."""
+    """Why a turn failed, and the reference under which the log tells more.
+
+    One with a sentence of its own needs no reference: nothing went wrong.
+    """
 
     code: str
-    reference: str
+    reference: str = ""
+    sentence: str = ""
 
     @property
     def text(self) -> str:
         """One sentence for people."""
-        return kind_of(self.code).text
+        return self.sentence or kind_of(self.code).text
 
     def ended(self, turn_id: str) -> TurnEndedEvent:
         """Return what the log keeps of it."""
@@ -105,6 +115,9 @@ def failure_of(error: Exception, *, session_id: str, with_images: bool = False) 
 
     A request refused in a turn `with_images` is put down to them: they stay out of later ones.
     """
+    if isinstance(error, BudgetUsedUpError):
+        logger.info("a budget is used up in %s: %s", session_id, error)
+        return Failure(error.code, sentence=str(error))
     images_refused = with_images and isinstance(error, RequestRefusedError)
     code = IMAGES_REFUSED if images_refused else _code(error)
     what = f"turn failed in {session_id} ({code})"

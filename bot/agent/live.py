@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterator,
+    Sequence,
+)
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -18,7 +26,7 @@ from bot.sessions import Lease, Session, SessionManager, SessionStore
 T = TypeVar("T")
 
 MayContinue = Callable[[Session, str | None], bool]
-OnRecorded = Callable[[str], None]
+OnRecorded = Callable[[str, Sequence[RecordedEvent]], None]
 Decide = Callable[[Session], Sequence[RecordedEvent]]
 
 
@@ -35,7 +43,7 @@ class LiveSession:
         self,
         session_id: str,
         manager: SessionManager,
-        on_recorded: OnRecorded = lambda session_id: None,
+        on_recorded: OnRecorded = lambda session_id, events: None,
     ) -> None:
         self.session_id = session_id
         self._on_recorded = on_recorded
@@ -82,7 +90,7 @@ class LiveSession:
                 session = Session(self.session_id, user_id)
             if not may_continue(session, user_id):
                 raise AccessDeniedError(f"you may not continue the session {self.session_id!r}")
-            if self._session is None:
+            if not self._is_current:
                 self._take(await self._manager.get_or_create(self.session_id, user_id))
             return self.session
 
@@ -117,26 +125,67 @@ class LiveSession:
 
     async def _record(self, decide: Decide) -> Sequence[RecordedEvent]:
         async with self._lock:
-            while True:
-                session = await self._read()
-                draft = session.draft()
-                recorded = draft.append(*decide(session))
-                try:
-                    if recorded:
-                        await self._save(draft)
-                except BaseException as exc:
-                    self._is_current = False
-                    if not isinstance(exc, SessionConflictError):
-                        raise
-                else:
-                    self._become(draft)
-                    return recorded
+            return await self._write(decide)
 
-    def _become(self, draft: Session) -> None:
+    async def _write(self, decide: Decide) -> Sequence[RecordedEvent]:
+        while True:
+            session = await self._read()
+            draft = session.draft()
+            recorded = draft.append(*decide(session))
+            try:
+                if recorded:
+                    await self._save(draft)
+            except BaseException as exc:
+                self._is_current = False
+                if not isinstance(exc, SessionConflictError):
+                    raise
+            else:
+                self._become(draft, recorded)
+                return recorded
+
+    async def erase(self, turn_ids: Collection[str] | None, ends: Decide) -> None:
+        """Record `ends`, and erase these turns, or all: nothing comes in between.
+
+        Raises:
+            ValueError: if one of them is open after that.
+        """
+        await self._end(ends, lambda store: store.erase(self.session, turn_ids))
+
+    async def delete(self, ends: Decide) -> None:
+        """Record `ends`, and delete the session; who continues it later begins another."""
+        await self._end(ends, lambda store: store.delete(self.session_id))
+
+    async def _end(self, ends: Decide, work: Callable[[SessionStore], Awaitable[object]]) -> None:
+        if not isinstance(self._manager, SessionStore):
+            raise TypeError("this session manager forgets nothing")
+        try:
+            await _finished(self._ended(self._manager, ends, work))
+        finally:
+            self._changed.tell()
+
+    async def _ended(
+        self,
+        store: SessionStore,
+        ends: Decide,
+        work: Callable[[SessionStore], Awaitable[object]],
+    ) -> None:
+        async with self._lock:
+            while True:
+                await self._write(ends)
+                try:
+                    await work(store)
+                except SessionConflictError:
+                    continue
+                else:
+                    return
+                finally:
+                    self._is_current = False
+
+    def _become(self, draft: Session, recorded: Sequence[RecordedEvent]) -> None:
         """Show what has been saved; a window that reaches further back is read again first."""
         self.session.become(draft)
         self._is_current = not draft.is_short
-        self._on_recorded(self.session_id)
+        self._on_recorded(self.session_id, recorded)
 
     async def _save(self, session: Session) -> None:
         if not isinstance(self._manager, SessionStore):
@@ -165,7 +214,7 @@ class LiveSession:
                 self._is_current = False
                 await self._read()
             else:
-                self._become(draft)
+                self._become(draft, ())
             return self._holder is None
 
     # -- who answers -------------------------------------------------------------------------------
@@ -266,7 +315,7 @@ class LiveSessions:
     """The live sessions of a session manager; one an id, for as long as somebody uses it."""
 
     def __init__(
-        self, manager: SessionManager, on_recorded: OnRecorded = lambda session_id: None
+        self, manager: SessionManager, on_recorded: OnRecorded = lambda session_id, events: None
     ) -> None:
         self._manager = manager
         self._on_recorded = on_recorded

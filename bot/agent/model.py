@@ -43,6 +43,13 @@ class Retrying:
     delay: float
 
 
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What the service says that this attempt has used up to now; the last one counts."""
+
+    usage: Usage
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
     """The whole answer, the last thing a stream gives.
@@ -59,7 +66,7 @@ class ModelAnswer:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-ModelEvent = TextDelta | ReasoningDelta | Retrying | ModelAnswer
+ModelEvent = TextDelta | ReasoningDelta | Retrying | Reported | ModelAnswer
 
 
 class Model(Protocol):

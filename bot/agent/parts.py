@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from bot.agent.attachments import Attachments
 from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
+from bot.agent.meter import Meter
 from bot.agent.model import Model
+from bot.agent.policy import FixedPolicy, Policy
 from bot.agent.tools import Tool, ToolSource
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SessionManager
@@ -31,6 +33,8 @@ class Parts:
     slots: asyncio.Semaphore
     capacity: Capacity
     attachments: Attachments
+    meter: Meter
+    policy: Policy = field(default_factory=FixedPolicy)
 
     @property
     def tools(self) -> Mapping[str, Tool]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from bot.agent.again import check_latest
-from bot.agent.approvals import MayDecide, Verdict, decide, decided_error, find_request
+from bot.agent.approvals import Actor, MayDecide, Verdict, decide, decided_error, find_request
 from bot.agent.calls import CallState
 from bot.agent.closing import end_turn
 from bot.agent.ending import done_event
@@ -18,17 +18,20 @@ from bot.agent.failures import failure_of
 from bot.agent.live import LiveSession, LiveSessions, MayContinue, OnRecorded
 from bot.agent.loop import Loop, stopped
 from bot.agent.parts import Parts
+from bot.agent.policy import Rules
 from bot.agent.run import Outcome
 from bot.agent.working import AT_WORK_FOR
 from bot.errors import (
     AccessDeniedError,
     ApprovalNotFoundError,
+    ApprovalRefusedError,
     DuplicateMessageError,
     StorageError,
     ToolError,
 )
 from bot.events import (
     ApprovalDecidedEvent,
+    ApprovalRequestedEvent,
     CompactionDoneEvent,
     DoneEvent,
     Event,
@@ -50,7 +53,7 @@ class Runner:
     def __init__(self, parts: Parts, *, may_continue: MayContinue, may_decide: MayDecide) -> None:
         self.sessions = LiveSessions(parts.manager, self._recorded)
         self.suspended = False
-        self.on_recorded: OnRecorded = lambda session_id: None
+        self.on_recorded: OnRecorded = lambda session_id, events: None
         self._parts = parts
         self._may_continue = may_continue
         self._may_decide = may_decide
@@ -63,8 +66,8 @@ class Runner:
         self.sessions = LiveSessions(self._parts.manager, self._recorded)
         self._holder = ""
 
-    def _recorded(self, session_id: str) -> None:
-        self.on_recorded(session_id)
+    def _recorded(self, session_id: str, events: Sequence[RecordedEvent]) -> None:
+        self.on_recorded(session_id, events)
 
     async def holder(self) -> str:
         """Return the name under which we hold leases."""
@@ -301,6 +304,9 @@ class Runner:
 
     async def _decide(self, live: LiveSession, verdict: Verdict) -> RecordedEvent:
         await self._parts.definitions()
+        rules = await self._parts.policy.refreshed(live.session_id)
+
+        refuses = partial(self.refusal, rules)
 
         def record(session: Session) -> Sequence[ApprovalDecidedEvent]:
             state = find_request(session.events, verdict.approval_id)
@@ -308,7 +314,7 @@ class Runner:
             checked = verdict
             if verdict.arguments is not None and state is not None:
                 checked = replace(verdict, arguments=self._edited(state, verdict.arguments))
-            return [decide(state, checked, now=now, may_decide=self._may_decide)]
+            return [decide(state, checked, now=now, refuses=refuses)]
 
         try:
             await live.open()
@@ -320,6 +326,13 @@ class Runner:
         if isinstance(decided, ApprovalDecidedEvent) and decided.decision is not verdict.decision:
             raise decided_error(decided)
         return decided
+
+    def refusal(
+        self, rules: Rules, request: ApprovalRequestedEvent, actor: Actor
+    ) -> ApprovalRefusedError | None:
+        """Return why somebody may not decide a request; nothing if they may."""
+        tool = self._parts.tools.get(request.tool)
+        return rules.refusal(tool, request, actor, otherwise=self._may_decide(request, actor))
 
     def _edited(self, state: CallState, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         tool = self._parts.tools.get(state.call.tool)

@@ -6,7 +6,15 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property, update_wrapper
 from typing import Any, Protocol, cast, overload
@@ -46,6 +54,7 @@ class Tool:
         description: What the model is told it does; the docstring's text.
         approval: Whether a human must say yes: always, never, or by the effective arguments, and
             by what has been said if the function takes the session as well.
+        approvers: Who may say yes; by default whoever may anyway.
         timeout: Seconds it may take.
         idempotent: Whether a call whose outcome is unknown may simply run again.
         check: Raises `ToolError` where whoever asks may not have this done; asked with the
@@ -107,6 +116,14 @@ class Tool:
             logger.exception("the approval predicate of tool %s failed; asking", self.name)
             return True
 
+    def says(self, arguments: Mapping[str, Any]) -> str:
+        """Return what a call with these effective arguments will do, if the tool can tell."""
+        try:
+            return self.sentence(arguments) if self.sentence is not None else ""
+        except Exception:
+            logger.exception("the sentence of tool %s failed", self.name)
+            return ""
+
     async def invoke(self, arguments: Mapping[str, Any], context: ExecutionContext) -> ToolOutput:
         """Run the function and return its result: a text for the model, and files.
 
@@ -162,7 +179,7 @@ def tool(
     idempotent: bool = False,
     check: Check | None = None,
     sentence: Sentence | None = None,
-    approvers: Approvers | None = None,
+    approvers: Approvers | str | Iterable[str] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -174,13 +191,16 @@ def tool(
     idempotent: bool = False,
     check: Check | None = None,
     sentence: Sentence | None = None,
-    approvers: Approvers | None = None,
+    approvers: Approvers | str | Iterable[str] | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a function a tool; usable bare or with settings.
 
     The schema comes from the signature and the docstring. A parameter annotated
-    `ExecutionContext` is filled in and not shown to the model.
+    `ExecutionContext` is filled in and not shown to the model. `approvers` may be said in words:
+    ``requester``, ``moderator``, ``owner``, ``role:ID``, ``user:ID`` and ``two_person``, which is
+    somebody else than who asked.
     """
+    named = approvers if isinstance(approvers, Approvers | None) else Approvers.of(approvers)
 
     def made(function: Callable[..., Any]) -> Tool:
         return Tool(
@@ -192,7 +212,7 @@ def tool(
             idempotent=idempotent,
             check=check,
             sentence=sentence,
-            approvers=approvers,
+            approvers=named,
         )
 
     return made(function) if function is not None else made

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from bot.agent.answering import failed, request
+from bot.agent.answering import OFF, failed, gate
 from bot.agent.approvals import approved_arguments, refusal
 from bot.agent.calls import CallState, call_states
 from bot.agent.checks import Refusals, refusals_to_start
@@ -21,7 +22,9 @@ from bot.agent.interrupts import was_cancelled
 from bot.agent.live import LiveSession
 from bot.agent.outputs import ToolOutput, keep
 from bot.agent.parts import Parts
+from bot.agent.policy import Rules
 from bot.agent.progress import Progress
+from bot.agent.rule import Mode
 from bot.agent.tools import Tool
 from bot.errors import StateError, ToolError, ToolOutcomeUnknownError
 from bot.events import (
@@ -47,12 +50,19 @@ Beat = ToolProgressEvent | None
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A call that has been started, with the arguments it runs with."""
+    """A call that has been started, with the arguments it runs with.
+
+    Attributes:
+        edited: Whether a human changed them.
+        grant: The standing yes that lets it run unasked, if it is one.
+    """
 
     turn_id: str
     call: ToolCall
     tool: Tool
     arguments: Mapping[str, Any]
+    edited: bool = False
+    grant: str = ""
 
 
 async def run_tools(
@@ -97,6 +107,7 @@ async def _start(
 ) -> list[Work]:
     """Record the starts, and what keeps a call from starting after all; return the started."""
     refusals = await refusals_to_start(parts, live, calls)
+    rules = await parts.policy.refreshed(live.session_id)
     begun: dict[str, Work] = {}
 
     def decide(session: Session) -> Sequence[RecordedEvent]:
@@ -107,10 +118,12 @@ async def _start(
             state = states.get(call_id)
             if state is None or not session.is_open(state.turn_id) or not state.may_start:
                 continue
-            ready = prepare(parts, session, state, refusals)
+            ready = prepare(parts, session, state, refusals, rules)
             if isinstance(ready, Work):
                 begun[call_id] = ready
-                ready = ToolStartedEvent(turn_id=state.turn_id, call_id=call_id, holder=holder)
+                ready = ToolStartedEvent(
+                    turn_id=state.turn_id, call_id=call_id, holder=holder, grant=ready.grant
+                )
             events.append(ready)
         return events
 
@@ -119,7 +132,7 @@ async def _start(
 
 
 def prepare(
-    parts: Parts, session: Session, state: CallState, refusals: Refusals
+    parts: Parts, session: Session, state: CallState, refusals: Refusals, rules: Rules
 ) -> Work | RecordedEvent:
     """Return the work of a call that may start; else what is recorded instead.
 
@@ -140,11 +153,21 @@ def prepare(
                 return failed(turn_id, call, "The tool has changed since this was approved.")
         if call.call_id in refusals:
             return failed(turn_id, call, refusals[call.call_id])
-        if state.decision is None and tool.is_gated(arguments, session):
-            return request(parts, session, turn_id, call, tool)
+        if state.decision is None:
+            return gate(parts, session, turn_id, call, tool, rules) or _unasked(
+                session, Work(turn_id, call, tool, arguments), rules
+            )
+        if rules.mode(tool, arguments, session) is Mode.NEVER:
+            return failed(turn_id, call, OFF)
     except ToolError as exc:
         return failed(turn_id, call, str(exc))
-    return Work(turn_id, call, tool, arguments)
+    return Work(turn_id, call, tool, arguments, edited=state.decision.arguments is not None)
+
+
+def _unasked(session: Session, work: Work, rules: Rules) -> Work:
+    """Return the work of a call that nobody decided, with the standing yes to it if it has one."""
+    grant = rules.grant(work.tool, work.arguments, session)
+    return replace(work, grant=grant.grant_id) if grant else work
 
 
 def again(parts: Parts, calls: Sequence[CallState]) -> list[Work]:
@@ -178,6 +201,9 @@ async def _result(
     """Run a call; its files are stored before anybody reads of them in the log."""
     status, output = await _outcome(parts, session, work, progress)
     text, attachments = await keep(output, parts.manager)
+    if work.edited:
+        ran = json.dumps(work.arguments, ensure_ascii=False)
+        text = f"[A human changed the arguments: it ran with {ran}]\n{text}"
     return ToolResultEvent(
         turn_id=work.turn_id,
         call_id=work.call.call_id,

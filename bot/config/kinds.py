@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
@@ -49,6 +50,27 @@ def _ids(value: object) -> object:
                 f"in its developer mode; {each[:40]!r} is none"
             )
     return _split(value)
+
+
+def _role_tokens(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    pairs = [each.partition(":")[::2] for each in value.replace(",", " ").split()]
+    for role, tokens in pairs:
+        _ids(role)
+        if not (role and tokens.isascii() and tokens.isdigit()):
+            raise ValueError(
+                "must be roles with their tokens, such as 123456789012345678:50000, separated by "
+                f"commas; {role[:40]!r} has none"
+            )
+    return {int(role): int(tokens) for role, tokens in pairs}
+
+
+def _id(value: object) -> object:
+    found = _ids(value)
+    if isinstance(found, list) and len(found) != 1:
+        raise ValueError("must be one id")
+    return found[0] if isinstance(found, list) else found
 
 
 def _no_tools(value: object) -> object:
@@ -110,9 +132,12 @@ def _copied_well(secret: SecretStr) -> SecretStr:
 
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
+Id = Annotated[int, BeforeValidator(_id)]
 Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
 ]
+Tokens = Annotated[int, Field(ge=0, le=10**12)]
+RoleTokens = Annotated[Mapping[int, Tokens], NoDecode, BeforeValidator(_role_tokens)]
 Url = Annotated[str, AfterValidator(_http)]
 McpFile = Annotated[Path | None, BeforeValidator(_no_file)]
 TextFile = Annotated[Path, AfterValidator(_readable)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,19 +12,23 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.config.kinds import (
     Count,
     DatabaseFile,
+    Id,
     Ids,
     LogLevel,
     McpFile,
     ProviderName,
+    RoleTokens,
     Seconds,
     Secret,
     TextFile,
+    Tokens,
     Tools,
     Url,
 )
 from bot.config.servers import MCP_FILE, McpServer
 
 NOBODY: frozenset[int] = frozenset()
+NO_ROLES: Mapping[int, int] = {}
 
 
 class Settings(BaseSettings):
@@ -124,12 +128,35 @@ class Settings(BaseSettings):
         NOBODY, description="Roles that may approve, beside people with Manage Server."
     )
     approver_users: Ids = Field(NOBODY, description="Users who may approve, in DMs too.")
+    policy_file: TextFile | None = Field(
+        None,
+        description="A TOML file with rules for tools: free, own, ask or never, who may approve, "
+        "by server; the README shows one.",
+    )
+    approvals_channel: Id | None = Field(
+        None,
+        description="A channel for requests; empty: each is asked where the conversation is.",
+    )
     approval_hours: Annotated[float, Field(gt=0, le=24 * 365)] = Field(
         24, description="How long a request waits for a decision before it expires."
     )
     turns_per_minute: Count = Field(
         10, description="How many messages of one person are answered in a minute."
     )
+    user_tokens_per_day: Tokens = Field(
+        0, description="How many tokens answers to one person may take in a day (UTC); 0: any."
+    )
+    user_tokens_per_month: Tokens = Field(0, description="The same for a month.")
+    role_tokens_per_day: RoleTokens = Field(
+        NO_ROLES,
+        description="What people with a role have instead, as role:tokens, separated by commas; of "
+        "several roles the one that gives most counts, 0: any.",
+    )
+    role_tokens_per_month: RoleTokens = Field(NO_ROLES, description="The same for a month.")
+    server_tokens_per_day: Tokens = Field(
+        0, description="How many tokens all people of a server have together in a day; 0: any."
+    )
+    server_tokens_per_month: Tokens = Field(0, description="The same for a month.")
     answer_buttons: bool = Field(
         True, description="Whether answers have buttons: try again, continue; true or false."
     )
@@ -142,11 +169,24 @@ class Settings(BaseSettings):
         60,
         description="How old a message may be that is answered later, when the bot was away.",
     )
+    session_max_days: Annotated[float, Field(ge=0, le=36500)] = Field(
+        0, description="How many days after its beginning a conversation is deleted; 0: never."
+    )
+    session_idle_days: Annotated[float, Field(ge=0, le=36500)] = Field(
+        0, description="How many days after the last message it is deleted; 0: never."
+    )
     shutdown_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
         20, description="How long answers may go on being written when the bot is stopped."
     )
     log_level: LogLevel = Field(
         "INFO", description="How much is logged: DEBUG, INFO, WARNING, ERROR."
+    )
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        0, description="A port for /metrics (Prometheus) and /healthz; 0: none."
+    )
+    metrics_host: str = Field(
+        "127.0.0.1",
+        description="The address it is on; in a container 0.0.0.0, for others to reach it.",
     )
     discord_api_base: Url = Field(
         "https://discord.com/api/v10",

@@ -8,11 +8,10 @@ field of a known kind is passed over, so that an older version reads what a newe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from bot.events.base import (
     Ask,
@@ -25,11 +24,13 @@ from bot.events.base import (
     TurnOutcome,
     Usage,
 )
+from bot.events.forms import Codec, Form
 from bot.events.recorded import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
     AssistantMessageEvent,
     CompactionDoneEvent,
+    ErasedEvent,
     RecordedEvent,
     ResetEvent,
     ToolResultEvent,
@@ -39,8 +40,6 @@ from bot.events.recorded import (
     UnknownEvent,
     UserMessageEvent,
 )
-
-T = TypeVar("T")
 
 PARSED_AT_ONCE = 100_000
 """Characters; one event that is longer is parsed as a whole all the same."""
@@ -122,66 +121,12 @@ def _unknown(data: Mapping[str, Any]) -> UnknownEvent:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Codec:
-    """How one type of value becomes JSON and comes back."""
-
-    encode: Callable[[Any], Any]
-    decode: Callable[[Any], Any]
+def _enum(cls: type[StrEnum]) -> Codec:
+    return Codec(str, {member.value: member for member in cls}.__getitem__)
 
 
-class _Form(Generic[T]):
-    """How one frozen dataclass becomes a JSON object and comes back.
-
-    Decoding sets the slots itself: a frozen dataclass's `__init__` takes twice as long, and a long
-    log is decoded whole.
-    """
-
-    def __init__(self, cls: type[T], **codecs: _Codec | _Form[Any]) -> None:
-        self._cls = cls
-        self._required: list[tuple[str, Callable[[T, Any], None], Any]] = []
-        self._optional: list[tuple[str, Callable[[T, Any], None], Any, Any]] = []
-        self._encoders: list[tuple[str, Any, Any]] = []
-        for field in fields(cls):  # type: ignore[arg-type]  # every form is of a dataclass
-            name, put = field.name, getattr(cls, field.name).__set__
-            codec = codecs.get(name)
-            default = {} if field.default_factory is dict else field.default
-            self._encoders.append((name, codec and codec.encode, default))
-            if default is MISSING:
-                self._required.append((name, put, codec and codec.decode))
-            else:
-                self._optional.append((name, put, codec and codec.decode, default))
-
-    def encode(self, value: T) -> dict[str, Any]:
-        """Return the value as a JSON object, without what equals its default."""
-        data = {}
-        for name, convert, default in self._encoders:
-            field = getattr(value, name)
-            if field != default:
-                data[name] = field if convert is None or field is None else convert(field)
-        return data
-
-    def decode(self, data: Mapping[str, Any]) -> T:
-        """Return the value of a JSON object; fields that it does not know are passed over."""
-        value = object.__new__(self._cls)
-        for name, put, convert in self._required:
-            put(value, convert(data[name]) if convert else data[name])
-        for name, put, convert, default in self._optional:
-            if name not in data:
-                put(value, default.copy() if default == {} else default)
-            elif convert is None or data[name] is None:
-                put(value, data[name])
-            else:
-                put(value, convert(data[name]))
-        return value
-
-
-def _enum(cls: type[StrEnum]) -> _Codec:
-    return _Codec(str, {member.value: member for member in cls}.__getitem__)
-
-
-def _many(form: _Form[Any]) -> _Codec:
-    return _Codec(
+def _many(form: Form[Any]) -> Codec:
+    return Codec(
         lambda values: [form.encode(value) for value in values],
         lambda items: tuple([form.decode(item) for item in items]),
     )
@@ -191,34 +136,35 @@ def _encode_time(at: datetime) -> str:
     return (at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat()
 
 
-_TIME = _Codec(_encode_time, datetime.fromisoformat)
-_MAPPING = _Codec(dict, dict)
-_NAMES = _Codec(list, tuple)
+_TIME = Codec(_encode_time, datetime.fromisoformat)
+_MAPPING = Codec(dict, dict)
+_NAMES = Codec(list, tuple)
 
 
-_CALLS = _many(_Form(ToolCall, extra=_MAPPING))
-_FILES = _many(_Form(Attachment))
+_CALLS = _many(Form(ToolCall, extra=_MAPPING))
+_FILES = _many(Form(Attachment))
 _SAID = {
-    "author": _Form(Author),
+    "author": Form(Author),
     "attachments": _FILES,
-    "quotes": _many(_Form(Quote)),
+    "quotes": _many(Form(Quote)),
     "asks": _enum(Ask),
-    "notes": _Codec(list, tuple),
+    "notes": Codec(list, tuple),
 }
 
-_FORMS: Mapping[str, _Form[RecordedEvent]] = {
-    cls.kind: _Form(cls, at=_TIME, **codecs)
+_FORMS: Mapping[str, Form[RecordedEvent]] = {
+    cls.kind: Form(cls, at=_TIME, **codecs)
     for cls, codecs in (
         (UserMessageEvent, _SAID),
-        (AssistantMessageEvent, {"tool_calls": _CALLS, "usage": _Form(Usage), "extra": _MAPPING}),
+        (AssistantMessageEvent, {"tool_calls": _CALLS, "usage": Form(Usage), "extra": _MAPPING}),
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),
         (ToolStartedEvent, {}),
         (ToolResultEvent, {"status": _enum(ToolStatus), "attachments": _FILES}),
         (TurnEndedEvent, {"outcome": _enum(TurnOutcome)}),
         (TurnResumedEvent, {}),
-        (CompactionDoneEvent, {"usage": _Form(Usage), "covered": _NAMES}),
+        (CompactionDoneEvent, {"usage": Form(Usage), "covered": _NAMES}),
         (ResetEvent, {}),
+        (ErasedEvent, {}),
         (UnknownEvent, {"body": _MAPPING}),
     )
 }

@@ -96,7 +96,11 @@ class AssistantMessageEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequestedEvent(RecordedEvent):
-    """A call waits for a human. `arguments` are validated: they are what would run."""
+    """A call waits for a human.
+
+    `arguments` are validated: they are what would run; `sentence` says of them, in the tool's own
+    words, what that does.
+    """
 
     kind: ClassVar[str] = "approval_requested"
     approval_id: str
@@ -106,6 +110,7 @@ class ApprovalRequestedEvent(RecordedEvent):
     arguments_hash: str
     requested_by: str
     expires_at: datetime
+    sentence: str = ""
 
     @property
     def natural_key(self) -> str:
@@ -133,11 +138,15 @@ class ApprovalDecidedEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStartedEvent(RecordedEvent):
-    """A call is about to run in the process that `holder` names."""
+    """A call is about to run in the process that `holder` names.
+
+    `grant` names the standing yes, if it was one that let it run unasked.
+    """
 
     kind: ClassVar[str] = "tool_started"
     call_id: str
     holder: str
+    grant: str = ""
 
     @property
     def natural_key(self) -> str:
@@ -211,15 +220,33 @@ class CompactionDoneEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetEvent(RecordedEvent):
-    """The conversation starts anew at event number `window_from` (0: at this event)."""
+    """The conversation starts anew at event number `window_from` (0: at this event).
+
+    One that begins before itself undoes the boundary before it, and ends no turn. `window_before`
+    is where the window began until then, 0 where that is not known.
+    """
 
     kind: ClassVar[str] = "reset"
     by: str
     window_from: int = 0
+    window_before: int = 0
+
+    @property
+    def undoes(self) -> bool:
+        """Whether it takes a reset back."""
+        return self.window_from < self.seq
 
     def placed(self, seq: int, turn_id: str) -> ResetEvent:
         """Return this event with its place; without a `window_from` the window begins here."""
         return replace(self, seq=seq, turn_id=turn_id, window_from=self.window_from or seq)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasedEvent(RecordedEvent):
+    """An event whose content was forgotten; `was` is what kind it had."""
+
+    kind: ClassVar[str] = "erased"
+    was: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,9 @@
 
 from bot.frontend.access import may_decide
 from bot.frontend.client import ParleyClient
+from bot.frontend.metering import make_meter
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
+from bot.frontend.policy import ServerPolicy
 from bot.frontend.stores import Stores
 
 __all__ = [
@@ -11,6 +13,8 @@ __all__ = [
     "FrontendOptions",
     "ParleyClient",
     "ReplyMode",
+    "ServerPolicy",
     "Stores",
+    "make_meter",
     "may_decide",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bot.agent.visible import visible_json
+from bot.agent.visible import one_line
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -13,10 +13,12 @@ from bot.events import (
     ToolResultEvent,
     ToolStatus,
 )
+from bot.frontend.effective import with_arguments
 from bot.frontend.ids import user_of
-from bot.frontend.markdown import LIMIT
-from bot.frontend.shown import Button, File, Key, Purpose, Shown, approve_id, deny_id
+from bot.frontend.shown import Button, Key, Purpose, Shown, approve_id, deny_id
 from bot.frontend.text import code, plain
+
+SENTENCE = 500
 
 _ENDINGS = {
     ToolStatus.OK: "It ran and ended well.",
@@ -43,14 +45,16 @@ def card(
     asked: str | None = None,
 ) -> Shown:
     """Return the card as it should be seen now."""
-    arguments = request.arguments
-    if decision is not None and decision.arguments is not None:
-        arguments = decision.arguments
-    lines = [
-        _headline(request, decision, turn_closed=turn_closed),
-        *_ending(decision, result, turn_closed=turn_closed),
-    ]
-    content, files = _with_arguments("\n".join(lines), arguments)
+    edited = decision.arguments if decision is not None else None
+    head = "\n".join(
+        [
+            _headline(request, decision, turn_closed=turn_closed),
+            *([f"> {one_line(request.sentence, SENTENCE)}"] if _says(request, edited) else []),
+            *([f"Decided <t:{int(decision.at.timestamp())}:R>."] if decision else []),
+            *_ending(decision, result, turn_closed=turn_closed),
+        ]
+    )
+    content, files = with_arguments(head, request.arguments, edited)
     undecided = decision is None and not turn_closed
     return Shown(
         key=Key(request.turn_id, request.approval_id, Purpose.CARD),
@@ -58,6 +62,8 @@ def card(
         files=files,
         buttons=_buttons(request.approval_id) if undecided else (),
         asked=asked,
+        brief=head,
+        for_approvers=True,
         final=turn_closed or (decision is not None and result is not None),
     )
 
@@ -74,7 +80,8 @@ def _headline(
     tool, asker = code(request.tool), person(request.requested_by)
     if decision is not None:
         reason = f": {plain(decision.reason)}" if decision.reason else "."
-        return f"**{_decided(decision)}** {tool}, asked for by {asker}{reason}"
+        edited = " with other arguments" if decision.arguments is not None else ""
+        return f"**{_decided(decision)}** {tool}{edited}, asked for by {asker}{reason}"
     if turn_closed:
         return f"**Not decided:** {tool}, asked for by {asker}."
     expires = int(request.expires_at.timestamp())
@@ -97,17 +104,14 @@ def _ending(
     return ["It has no result."] if turn_closed else ["It runs now."]
 
 
-def _with_arguments(head: str, arguments: Mapping[str, Any]) -> tuple[str, tuple[File, ...]]:
-    text = visible_json(dict(arguments), without="`")  # which could end the block
-    content = f"{head}\n```json\n{text}\n```"
-    if len(content) <= LIMIT:
-        return content, ()
-    file = File("arguments.json", text)
-    return f"{head}\nThe arguments are attached in full.", (file,)
+def _says(request: ApprovalRequestedEvent, edited: Mapping[str, Any] | None) -> bool:
+    """Whether the tool's own sentence is there, and true of what runs."""
+    return bool(request.sentence.strip()) and edited is None
 
 
 def _buttons(approval_id: str) -> tuple[Button, ...]:
     return (
         Button("Approve", approve_id(approval_id), "success"),
         Button("Deny", deny_id(approval_id), "danger"),
+        Button("More…", f"more:{approval_id}"),
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from typing import Any
 
 import aiohttp
 import discord
@@ -13,15 +14,26 @@ import discord
 from bot.agent import Agent
 from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.cards import BUTTONS
+from bot.frontend.buttons import BUTTONS
+from bot.frontend.card_buttons import CARD_BUTTONS
+from bot.frontend.card_forms import sent_off
 from bot.frontend.commands import add_commands
+from bot.frontend.list_commands import add_lists
+from bot.frontend.lists import Lists
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
+from bot.frontend.own.commands import OWN_BUTTONS, add_own_commands
+from bot.frontend.own.listing import Listing
 from bot.frontend.pacing import Pacing
 from bot.frontend.patience import make_patient
+from bot.frontend.policies import Policies
+from bot.frontend.policy import ServerPolicy
+from bot.frontend.policy_commands import PolicyCommands
 from bot.frontend.stores import Stores
 from bot.frontend.tree import Tree
+from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
+from bot.monitoring import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +47,8 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Makes the agent; it is given this client, for tools that need Discord.
         stores: What it keeps, and where.
         options: Everything that can be configured.
+        metrics: Who hears what happens, in numbers.
+        policy: The agent's, as /policy shows and changes it.
     """
 
     def __init__(
@@ -43,8 +57,11 @@ class ParleyClient(discord.AutoShardedClient):
         make_agent: Callable[[discord.Client], Agent],
         stores: Stores,
         options: FrontendOptions,
+        metrics: Metrics | None = None,
+        policy: ServerPolicy | None = None,
     ) -> None:
-        self.pacing = Pacing()
+        metrics = metrics or Metrics()
+        self.pacing = Pacing(metrics=metrics)
         trace = aiohttp.TraceConfig()
         trace.on_request_end.extend([self.pacing.heard, heard])
         super().__init__(
@@ -59,12 +76,31 @@ class ParleyClient(discord.AutoShardedClient):
         self.agent = make_agent(self)
         self.tree = Tree(self)
         self._marks = stores.marks
+        rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
+        self._lists = Lists(agent=self.agent, stores=stores)
+        self._policies = Policies(agent=self.agent, policy=rules, changes=stores.policies)
         self._lifetime = ExitStack()
         self._recovered = False
         self._closing: asyncio.Task[None] | None = None
 
-        self._parts = wire(self, self.agent, stores=stores, options=options, pacing=self.pacing)
+        self._parts = wire(
+            self,
+            self.agent,
+            stores=stores,
+            options=options,
+            pacing=self.pacing,
+            metrics=metrics,
+        )
         self.control, self.people = self._parts.control, self._parts.people
+        self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
+        self._sessions = stores.sessions
+        self.decisions = self._parts.decisions
+
+    @property
+    def connected(self) -> bool:
+        """Whether it is in Discord, with every shard."""
+        shards = self.shards.values()
+        return self.is_ready() and not any(shard.is_closed() for shard in shards)
 
     async def __aenter__(self) -> ParleyClient:
         if self.options.api_base != DISCORD_API:
@@ -77,8 +113,18 @@ class ParleyClient(discord.AutoShardedClient):
         await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
-        add_commands(self.tree, self.control, self.people)
-        self.add_dynamic_items(*BUTTONS)
+        add_commands(self.tree, self.control, self.decisions, self.people)
+        add_lists(self.tree, self._lists, self.people)
+        self.tree.add_command(PolicyCommands(self._policies, self.people))
+        add_usage(self.tree, self._parts.desk, self.people)
+        add_own_commands(
+            self.tree,
+            forgetting=self.forgetting,
+            listing=self.listing,
+            store=self._sessions,
+            people=self.people,
+        )
+        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:
@@ -103,6 +149,21 @@ class ParleyClient(discord.AutoShardedClient):
         """Note that a thread is new."""
         self._parts.arrivals.born(thread.id)
 
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """Delete what was said in a channel that is gone."""
+        self._delete(self._parts.retention.channel_gone(channel.id))
+
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """Delete what was said in a thread that is gone."""
+        self._delete(self._parts.retention.thread_gone(payload.thread_id))
+
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """Delete what was said in a server that was left; an outage is not told in this way."""
+        self._delete(self._parts.retention.server_gone(guild.id))
+
+    def _delete(self, deleting: Coroutine[Any, Any, None]) -> None:
+        self._parts.work.start(deleting, name="deleting what is gone")
+
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
         self._parts.reconciler.retry()
@@ -111,6 +172,7 @@ class ParleyClient(discord.AutoShardedClient):
         if not self._recovered and self._closing is None:
             self._recovered = True
             self._parts.work.start(self._parts.recovery.recover(), name="recovery")
+            self._parts.reading.start(self._parts.retention.keep_looking(), name="retention")
 
     async def on_resumed(self) -> None:
         """Show what could not be shown while the connection was gone."""
@@ -121,6 +183,11 @@ class ParleyClient(discord.AutoShardedClient):
         if self._closing is None:
             hearing = self._parts.arrivals.arrived(message)
             await self._parts.work.task(hearing, name=f"message {message.id}")
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Take a form that was sent off; clicks and commands have found their way already."""
+        if interaction.type is discord.InteractionType.modal_submit:
+            await sent_off(interaction)
 
     async def close(self) -> None:
         """Take nothing new, let running turns finish for a while, and leave the rest open."""

@@ -1,65 +1,48 @@
-"""Decisions, stops and resets, whichever way they are asked for; each gives a sentence to say."""
+"""Stops and resets, whichever way they are asked for; each gives a sentence to say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Sequence
 
-from bot.agent import Actor, Agent, AgentRun
+from bot.agent import Actor, Agent
 from bot.agent.failures import failure_of
 from bot.errors import (
     AccessDeniedError,
-    ApprovalDecidedError,
-    ApprovalNotFoundError,
-    ApprovalRefusedError,
+    BudgetUsedUpError,
     ModelError,
     NotLatestError,
+    NotUndoneError,
 )
 from bot.events import (
-    ApprovalRequestedEvent,
     Ask,
     Author,
     ErrorEvent,
     UserMessageEvent,
 )
-from bot.frontend.access import may_decide, may_stop, may_withdraw
-from bot.frontend.card import person
+from bot.frontend.access import may_stop
 from bot.frontend.ids import user_of
-from bot.frontend.options import FrontendOptions
+from bot.frontend.owned import owned
 from bot.frontend.rate import TOO_FAST, Rate, Verdict
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.sessions import SessionStore
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
 NOTHING_TO_STOP = "There is nothing to stop here."
 NO_CONVERSATION = "There is no conversation here yet."
 NOT_HERE = "I know of no such request here."
 NOT_YOU = "You may not talk to me here."
 ASKED = "Asked."
+UNDO_WORKS = "*Undo* takes that back for ten minutes."
+UNDONE = "Undone."
+UNDO_LATE = "Too late: a reset can be undone for ten minutes."
+UNDO_NOT_LAST = "This reset cannot be undone any more."
 BUSY = "I am still at work here. Please wait until I am done."
 NOT_LATEST = "Something was said since: this works only under the latest answer."
 
 
-def _owned(
-    method: Callable[Concatenate[Control, P], Coroutine[Any, Any, T]],
-) -> Callable[Concatenate[Control, P], Coroutine[Any, Any, T]]:
-    """Let the front end own what a method does: discord.py's own tasks are awaited by nobody."""
-
-    @wraps(method)
-    async def owned(self: Control, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.tasks.task(method(self, *args, **kwargs), name=method.__name__)
-
-    return owned
-
-
 class Control:
-    """Does what approvers, moderators and askers ask for, if they may."""
+    """Does what moderators and askers ask for, if they may."""
 
     def __init__(
         self,
@@ -69,7 +52,6 @@ class Control:
         runs: Runs,
         reconciler: Reconciler,
         rate: Rate,
-        options: FrontendOptions,
         tasks: Tasks,
     ) -> None:
         self.tasks = tasks
@@ -78,55 +60,8 @@ class Control:
         self._runs = runs
         self._reconciler = reconciler
         self._rate = rate
-        self._options = options
 
-    @_owned
-    async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
-        """Return what waits for a decision in a session."""
-        return await self._agent.pending(session_id)
-
-    @_owned
-    async def approve(self, session_id: str, approval_id: str, actor: Actor, note: str = "") -> str:
-        """Approve a call; return what to tell the actor."""
-        run = self._agent.approve(session_id, approval_id, by=actor, note=note or None)
-        return await self._decide(session_id, approval_id, run, "Approved.")
-
-    @_owned
-    async def deny(self, session_id: str, approval_id: str, actor: Actor, reason: str = "") -> str:
-        """Deny a call; who asked for it, and may not decide, takes the request back instead."""
-        found = await self._store.find_approval(approval_id)
-        withdraws = (
-            found is not None
-            and may_withdraw(found.request, actor)
-            and not may_decide(self._options, actor)
-        )
-        act, done = (
-            (self._agent.withdraw, "Withdrawn.") if withdraws else (self._agent.deny, "Denied.")
-        )
-        run = act(session_id, approval_id, by=actor, reason=reason or None)
-        return await self._decide(session_id, approval_id, run, done)
-
-    async def withhold(self, session_id: str, approval_id: str, why: str) -> None:
-        """Deny a call that nobody can be asked about."""
-        bot = Actor(user_id="bot", owner=True)
-        await self.deny(session_id, approval_id, bot, why)
-
-    async def _decide(self, session_id: str, approval_id: str, run: AgentRun, done: str) -> str:
-        found = await self._store.find_approval(approval_id)
-        if found is None or found.session_id != session_id:
-            return NOT_HERE
-        try:
-            first = await self._runs.begin(session_id, run)
-        except ApprovalDecidedError as exc:
-            self._reconciler.wake(session_id)
-            return _too_late(exc)
-        except ApprovalRefusedError as exc:
-            return f"{exc} {WHO_DECIDES}"
-        except ApprovalNotFoundError:
-            return NOT_HERE
-        return first.message if isinstance(first, ErrorEvent) else done
-
-    @_owned
+    @owned
     async def stop(self, session_id: str, actor: Actor, turn_id: str | None = None) -> str:
         """Stop what is being answered, if it is the turn that is meant; return what to say."""
         session = await self._store.get(session_id)
@@ -141,7 +76,7 @@ class Control:
         self._runs.start(session_id, self._agent.resume(session_id))
         return "Stopped."
 
-    @_owned
+    @owned
     async def again(self, session_id: str, turn_id: str, ask: Ask, by: Author, at: float) -> str:
         """Ask about the latest turn, as somebody who may talk, at a time; return what to say."""
         if self._rate.ask(user_of(by.user_id) or 0, at) is not Verdict.ANSWER:
@@ -155,7 +90,7 @@ class Control:
             return NOT_HERE
         return first.message if isinstance(first, ErrorEvent) else ASKED
 
-    @_owned
+    @owned
     async def reset(self, session_id: str, actor: Actor) -> str:
         """Begin the conversation anew; return what to say."""
         if await self._store.get(session_id) is None:
@@ -163,15 +98,27 @@ class Control:
         forgotten = await self._agent.reset(session_id, by=actor.user_id)
         self._reconciler.wake(session_id)
         noun = "message" if forgotten == 1 else "messages"
-        return f"I have forgotten {forgotten} {noun} of this conversation."
+        return f"I have forgotten {forgotten} {noun} of this conversation. {UNDO_WORKS}"
 
-    @_owned
+    @owned
+    async def undo_reset(self, session_id: str, seq: int, actor: Actor) -> str:
+        """Take a reset back; return what to say."""
+        try:
+            await self._agent.undo_reset(session_id, seq, by=actor.user_id)
+        except NotUndoneError as exc:
+            return UNDO_LATE if exc.late else UNDO_NOT_LAST
+        self._reconciler.wake(session_id)
+        return UNDONE
+
+    @owned
     async def compact(self, session_id: str, actor: Actor) -> str:
         """Summarise the earlier part of the conversation; return what to say."""
         if await self._store.get(session_id) is None:
             return NO_CONVERSATION
         try:
             count = await self._agent.compact(session_id, by=actor.user_id)
+        except BudgetUsedUpError as exc:
+            return str(exc)
         except ModelError as exc:
             failure = failure_of(exc, session_id=session_id)
             return f"I could not summarise it. {failure.text} (reference {failure.reference})"
@@ -184,10 +131,3 @@ class Control:
 def _asker(turn: Sequence[object]) -> str | None:
     authors = (e.author for e in turn if isinstance(e, UserMessageEvent) and e.author)
     return next((author.user_id for author in authors), None)
-
-
-def _too_late(error: ApprovalDecidedError) -> str:
-    when = f"<t:{int(error.at.timestamp())}:R>"
-    if error.decision == "expired":
-        return f"Too late: the request expired {when}."
-    return f"Too late: already {error.decision} by {person(error.by)} {when}."

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.failpoints import around
 from bot.frontend.draft import status_key
+from bot.frontend.elsewhere import Elsewhere
 from bot.frontend.ids import place_of
 from bot.frontend.outbox import Outbox, nonce_of
-from bot.frontend.refusals import MessageGoneError, RefusedError
+from bot.frontend.refusals import (
+    ContentRefusedError,
+    MessageGoneError,
+    PlaceGoneError,
+    RefusedError,
+)
 from bot.frontend.shown import Key, Purpose, Shown
 from bot.sessions.deliveries import Delivery, DeliveryStore
+
+logger = logging.getLogger(__name__)
 
 Known = dict[Key, Delivery]
 
@@ -23,8 +32,9 @@ class Deliverer:
     an id was perhaps sent by a process that ended: it is looked for before another is sent.
     """
 
-    def __init__(self, *, outbox: Outbox, deliveries: DeliveryStore) -> None:
+    def __init__(self, *, outbox: Outbox, deliveries: DeliveryStore, elsewhere: Elsewhere) -> None:
         self._outbox = outbox
+        self._elsewhere = elsewhere
         self._deliveries = deliveries
 
     async def known(self, session_id: str, turn_ids: Iterable[str]) -> Known:
@@ -54,19 +64,33 @@ class Deliverer:
     async def show(self, session_id: str, shown: Shown, known: Known) -> None:
         """Make a message show this: sent if there is none, edited if it shows something else.
 
+        Of a card that is elsewhere a line in the conversation says where.
+
         Raises:
             DiscordError: if it cannot be shown.
         """
+        delivery = await self._shown(session_id, shown, known)
+        pointer = await self._elsewhere.pointer(shown, delivery)
+        if pointer is not None:
+            await self._shown(session_id, pointer, known)
+
+    async def _shown(self, session_id: str, shown: Shown, known: Known) -> Delivery:
         delivery = known.get(shown.key) or await self._taken_over(shown.key, known)
         if delivery is None and shown.key.purpose is Purpose.FILES:
             await self._clear_the_way(shown, known)
-        delivery = delivery or _fresh(session_id, shown.key)
+        delivery = delivery or await self._fresh(session_id, shown)
         if delivery.message_id is None and shown.key in known:
             delivery = await self._looked_for(delivery, shown)
         if delivery.message_id is None:
-            await self._send(delivery, shown)
-        elif (delivery.content_hash, delivery.final) != (shown.content_hash, shown.final):
-            await self._edit(delivery, shown)
+            return await self._send(delivery, shown)
+        if (delivery.content_hash, delivery.final) != (shown.content_hash, shown.final):
+            return await self._edit(delivery, shown)
+        return delivery
+
+    async def _fresh(self, session_id: str, shown: Shown) -> Delivery:
+        delivery = _fresh(session_id, shown.key)
+        channel = await self._elsewhere.channel_for(session_id, shown)
+        return delivery if channel is None else replace(delivery, channel_id=channel)
 
     async def _taken_over(self, key: Key, known: Known) -> Delivery | None:
         """Let an answer begin in the message of its turn's status line, if there is one."""
@@ -108,10 +132,25 @@ class Deliverer:
                 return replace(delivery, message_id=message_id)
         return delivery
 
-    async def _send(self, delivery: Delivery, shown: Shown) -> None:
+    async def _send(self, delivery: Delivery, shown: Shown) -> Delivery:
+        """Send it where it belongs; what cannot be said elsewhere is said in the conversation."""
+        here = _fresh(delivery.session_id, shown.key).channel_id
+        try:
+            return await self._send_there(delivery, shown)
+        except ContentRefusedError:
+            raise
+        except (RefusedError, PlaceGoneError) as exc:
+            if delivery.channel_id == here:
+                raise
+            logger.warning("a request cannot be shown in %s: %s", delivery.channel_id, exc)
+            return await self._send_there(replace(delivery, channel_id=here), shown)
+
+    async def _send_there(self, delivery: Delivery, shown: Shown) -> Delivery:
         await self._note(replace(delivery, message_id=None, final=False))
         message_id = await self._sent(delivery, shown)
-        await self._note(_done(delivery, shown, message_id))
+        done = _done(delivery, shown, message_id)
+        await self._note(done)
+        return done
 
     async def _sent(self, delivery: Delivery, shown: Shown) -> int:
         session_id, channel_id = delivery.session_id, delivery.channel_id
@@ -123,16 +162,21 @@ class Deliverer:
             again = nonce_of(session_id, shown.key, 0)
             return await self._outbox.send(channel_id, shown, nonce=again)
 
-    async def _edit(self, delivery: Delivery, shown: Shown) -> None:
+    async def _edit(self, delivery: Delivery, shown: Shown) -> Delivery:
         message_id = delivery.message_id
         assert message_id is not None  # noqa: S101 - the caller has looked
         try:
             if delivery.content_hash != shown.content_hash:
                 await self._outbox.edit(delivery.channel_id, message_id, shown)
         except MessageGoneError:
-            await self._send(delivery, shown)
-        else:
-            await self._note(_done(delivery, shown, message_id))
+            return await self._send(delivery, shown)
+        except PlaceGoneError:
+            if delivery.channel_id == _fresh(delivery.session_id, shown.key).channel_id:
+                raise
+            return await self._send(delivery, shown)
+        done = _done(delivery, shown, message_id)
+        await self._note(done)
+        return done
 
     async def _note(self, delivery: Delivery) -> None:
         with around("note"):

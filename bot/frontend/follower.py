@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from bot.agent.calls import call_states
@@ -24,6 +25,7 @@ from bot.frontend.preview import Preview, Previews
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.trouble import Outage
 from bot.frontend.typing_sign import TypingSign
+from bot.monitoring import Metrics
 from bot.sessions import SessionStore
 
 ELSEWHERE = {RunStatus.DUPLICATE, RunStatus.HANDED_OVER}
@@ -42,6 +44,7 @@ class Follower:
         previews: Previews,
         reconciler: Reconciler,
         sign: TypingSign,
+        metrics: Metrics,
     ) -> None:
         self._session_id = session_id
         self._channel_id = channel_id
@@ -50,6 +53,8 @@ class Follower:
         self._previews = previews
         self._reconciler = reconciler
         self._sign = sign
+        self._metrics = metrics
+        self._asked: float | None = None  # since when an answer is waited for
         self._preview: Preview | None = None
 
     async def see(self, event: Event) -> None:
@@ -57,10 +62,12 @@ class Follower:
         match event:
             case TextChunkEvent():
                 self._sign.off()
+                self._note_first_text()
                 (await self._written(event.turn_id)).add(event.chunk)
             case RateLimitEvent():
                 (await self._written(event.turn_id)).note(_note(event))
             case UserMessageEvent():
+                self._asked = self._asked or time.monotonic()
                 self._outage.over(self._channel_id)
                 await self._show_typing()
             case RecordedEvent():
@@ -76,6 +83,11 @@ class Follower:
     def leave(self) -> None:
         """Show nothing more of the run."""
         self._sign.off()
+
+    def _note_first_text(self) -> None:
+        if self._asked is not None:
+            self._metrics.first_text(time.monotonic() - self._asked)
+            self._asked = None
 
     async def _see_recorded(self, event: RecordedEvent) -> None:
         self._reconciler.wake(self._session_id)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import discord
 
 from bot.agent.failures import logged
 from bot.failpoints import around
 from bot.frontend.ids import Place, PlaceKind
-from bot.frontend.outbox import NOBODY
+from bot.frontend.outbox import NOBODY, view_of
 from bot.frontend.refusals import DiscordError, asked
+from bot.frontend.shown import Button
 
 logger = logging.getLogger(__name__)
 
@@ -26,11 +28,23 @@ async def acknowledged(interaction: discord.Interaction) -> bool:
     return True
 
 
-async def answer(interaction: discord.Interaction, text: str) -> None:
+async def answer(
+    interaction: discord.Interaction,
+    text: str,
+    *,
+    buttons: Sequence[Button] = (),
+    files: Sequence[discord.File] = (),
+) -> None:
     """Say something that only who clicked or commanded sees."""
     try:
         await asked(
-            lambda: interaction.followup.send(text, ephemeral=True, allowed_mentions=NOBODY)
+            lambda: interaction.followup.send(
+                text,
+                ephemeral=True,
+                allowed_mentions=NOBODY,
+                view=view_of(buttons) or discord.utils.MISSING,
+                files=list(files),
+            )
         )
     except DiscordError as exc:
         logger.warning("an interaction could not be answered: %s", exc)
@@ -52,3 +66,11 @@ def place_here(interaction: discord.Interaction) -> Place | None:
     if isinstance(interaction.channel, discord.Thread):
         return Place(PlaceKind.THREAD, interaction.channel_id)
     return Place(PlaceKind.CHANNEL, interaction.channel_id)
+
+
+async def session_here(interaction: discord.Interaction) -> str | None:
+    """Acknowledge a command and return the session it is about."""
+    place = place_here(interaction)
+    if place is None or not await acknowledged(interaction):
+        return None
+    return place.session_id

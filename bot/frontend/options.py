@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+
+from bot.agent.budgets import Budgets
+from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
 
@@ -36,9 +39,11 @@ class FrontendOptions:
         owner_ids: Its owners beside those that Discord names for the application.
         approver_role_ids: Roles that may decide, beside people with Manage Server.
         approver_user_ids: Users who may decide, in DMs too.
+        approvals_channel: Where cards are shown; `None`: where the conversation is.
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.
+        budgets: How many tokens people and servers have.
         answer_buttons: Whether answers have buttons to try again and to go on.
         show_reasoning: Whether a model's reasoning is shown, folded.
         sees_images: Whether the model reads images.
@@ -48,6 +53,7 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
+        lifetime: For how long conversations are kept.
         api_base: Where Discord's REST API is.
     """
 
@@ -58,9 +64,11 @@ class FrontendOptions:
     owner_ids: frozenset[int] = frozenset()
     approver_role_ids: frozenset[int] = frozenset()
     approver_user_ids: frozenset[int] = frozenset()
+    approvals_channel: int | None = None
     reply_mode: ReplyMode = ReplyMode.THREAD
     dms: DMPolicy = DMPolicy.MEMBERS
     turns_per_minute: int = 10
+    budgets: Budgets = field(default_factory=Budgets)
     answer_buttons: bool = True
     show_reasoning: bool = False
     sees_images: bool = True
@@ -70,4 +78,5 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
+    lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from bot.frontend.refusals import (
     asked,
     lacking,
 )
-from bot.frontend.shown import Key, Shown, marks
+from bot.frontend.shown import Button, Key, Shown, marks
 from bot.frontend.uploads import NOT_ALLOWED, TOO_LARGE, Blobs, Ready, Uploads, no_blobs
 
 NOBODY = discord.AllowedMentions.none()
@@ -126,7 +127,7 @@ class Outbox:
             await acknowledged(
                 lambda: message.edit(
                     content=ready.shown.content,
-                    view=_buttons(ready.shown),
+                    view=view_of(ready.shown.buttons),
                     attachments=ready.files,
                     allowed_mentions=NOBODY,
                 ),
@@ -230,15 +231,16 @@ def _reference(channel_id: int, message_id: int | None) -> discord.MessageRefere
 
 def _options(shown: Shown, reference: discord.MessageReference | None) -> dict[str, Any]:
     """Return the optional arguments of a send: its types do not allow `None` for them."""
-    options = {"view": _buttons(shown), "reference": reference}
+    options = {"view": view_of(shown.buttons), "reference": reference}
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _buttons(shown: Shown) -> discord.ui.View | None:
-    if not shown.buttons:
+def view_of(buttons: Sequence[Button]) -> discord.ui.View | None:
+    """Return buttons as discord.py sends them, `None` if there are none."""
+    if not buttons:
         return None
     view = discord.ui.View(timeout=None)
-    for button in shown.buttons:
+    for button in buttons:
         view.add_item(
             discord.ui.Button(
                 label=button.label,

@@ -6,6 +6,8 @@ in a channel is counted. Previews spread what is left evenly over the rest of th
 previews of a channel in turn, and leave a part of it: what must go out (the end of an answer, a
 card, a notice) takes no turn, and finds room.
 
+Previews of all channels together keep below what Discord allows a bot in all.
+
 A thread is a channel of its own here. Whether sending and editing share a bucket is what the
 headers say; until they do, they are taken to.
 """
@@ -24,6 +26,7 @@ from types import SimpleNamespace
 import aiohttp
 
 from bot.frontend.locks import Locks
+from bot.monitoring import Metrics
 
 # Before Discord has told anything: 5 in 5 seconds, which is empirical and not documented.
 DEFAULT_LIMIT, DEFAULT_WINDOW = 5, 5.0
@@ -32,6 +35,8 @@ MARGIN = 0.0625  # seconds after the end of a window: what discord.py held back 
 _PATH = re.compile(r".*/channels/(\d+)/messages(/\d+)?")
 LONG = 60.0  # seconds: a window is shorter
 EVERYWHERE = 0  # in the place of a channel id
+# Of the 50 requests a second that a bot may make in all (reference, "Rate Limits").
+PREVIEWS_A_SECOND = 40.0
 
 
 class Kind(StrEnum):
@@ -64,14 +69,19 @@ class Budget:
 class Pacing:
     """Listens to the answers to all requests, and gives the previews of a channel their turns."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, metrics: Metrics | None = None
+    ) -> None:
         self._clock = clock
+        self._metrics = metrics or Metrics()
         self._buckets: dict[Kind, str] = {}
         self._limits: dict[str, int] = {}
         self._budgets: dict[tuple[str, int], Budget] = {}
         self._last: dict[tuple[Kind, int], float] = {}
         self._blocked: dict[int, float] = {}
         self._turns = Locks[int]()
+        self._line, self._next = asyncio.Lock(), 0.0
+        self._first_line, self._next_first = asyncio.Lock(), 0.0
 
     async def heard(
         self,
@@ -90,6 +100,7 @@ class Pacing:
         if found is not None and method in set(Kind) and "X-RateLimit-Remaining" in headers:
             self._count(Kind(method), int(found[1]), headers)
         if status == 429:
+            self._metrics.rate_limited(headers.get("X-RateLimit-Scope", "unknown"))
             until = self._clock() + float(headers.get("Retry-After", DEFAULT_WINDOW))
             if "X-RateLimit-Global" in headers:
                 self._blocked[EVERYWHERE] = until
@@ -112,8 +123,32 @@ class Pacing:
             # A time is waited for, not an event: others may write meanwhile, and change it.
             while (wait := self.wait(channel_id, kind)) > 0:  # noqa: ASYNC110
                 await asyncio.sleep(wait)
+            await self._stand_in_line()
             self._take(channel_id, kind)
             yield
+
+    async def jump_the_line(self) -> None:
+        """Wait only for others that are the first text of an answer, as this is."""
+        async with self._first_line:
+            if (wait := self._next_first - self._clock()) > 0:
+                await asyncio.sleep(wait)
+            self._next_first = self._clock() + 1 / PREVIEWS_A_SECOND
+            self._count_one()
+
+    def _count_one(self) -> None:
+        self._next = max(self._next, self._clock()) + 1 / PREVIEWS_A_SECOND
+
+    async def _stand_in_line(self) -> None:
+        """Wait for the previews of all channels that came before."""
+        async with self._line:
+            if (wait := self.line) > 0:
+                await asyncio.sleep(wait)
+            self._count_one()
+
+    @property
+    def line(self) -> float:
+        """The seconds until the next preview may be written, in whatever channel."""
+        return self._next - self._clock()
 
     def wait(self, channel_id: int, kind: Kind) -> float:
         """Return the seconds until the next preview may be written in a channel."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Sequence
 
 import discord
 
 from bot.agent import Actor
 from bot.events import Author
 from bot.frontend.access import Speaker, may_talk, may_write_dms
-from bot.frontend.ids import Place, PlaceKind, user_id_of
+from bot.frontend.ids import Place, PlaceKind, user_id_of, user_of
 from bot.frontend.options import DMPolicy, FrontendOptions
-from bot.frontend.refusals import RefusedError, asked
+from bot.frontend.refusals import DiscordError, RefusedError, asked
 from bot.frontend.text import speaker_name
+
+logger = logging.getLogger(__name__)
 
 SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
 REMEMBERED = 60.0  # seconds: Discord is not asked about the same person more often
@@ -55,6 +59,34 @@ class People:
             moderator=in_server and interaction.permissions.manage_guild,
             owner=self.is_owner(user.id),
         )
+
+    async def actor_of(self, user_id: str, server: int | None) -> Actor:
+        """Return who somebody is in a server: their roles, of which in none they have none.
+
+        Where Discord cannot be asked nobody has any.
+        """
+        number = user_of(user_id)
+        if number is None:
+            return Actor(user_id=user_id)
+        guild = None if server is None else self._client.get_guild(server)
+        member = await self._known_member(guild, number) if guild else None
+        roles = frozenset(str(role.id) for role in member.roles) if member else frozenset[str]()
+        return Actor(user_id=user_id, roles=roles, owner=self.is_owner(number))
+
+    async def _known_member(self, guild: discord.Guild, user: int) -> discord.Member | None:
+        try:
+            return await self._member(guild, user)
+        except DiscordError as exc:
+            logger.warning("the roles of user %s are not known: %s", user, exc)
+            return None
+
+    async def names(self, guild: discord.Guild, users: Sequence[int]) -> Sequence[str]:
+        """Return what people are called in a server; ids for those who are not there."""
+        members = [await self._known_member(guild, user) for user in users]
+        return [
+            speaker_name(member.display_name) if member else str(user)
+            for user, member in zip(users, members, strict=True)
+        ]
 
     def speaker(self, user: discord.User | discord.Member, guild: int) -> Speaker:
         """Return who writes in a server."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 
@@ -13,6 +14,7 @@ from bot.frontend.pacing import Pacing
 from bot.frontend.refusals import DiscordError, UnavailableError
 from bot.frontend.shown import Shown
 from bot.frontend.tasks import Tasks
+from bot.monitoring import Metrics
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ class Preview:
         pacing: Pacing,
         tasks: Tasks,
         quick: float,
+        metrics: Metrics,
     ) -> None:
         place = place_of(subject.session_id)
         self._channel_id = place.channel_id if place is not None else 0
@@ -41,6 +44,8 @@ class Preview:
         self._write = write
         self._pacing = pacing
         self._quick = quick
+        self._metrics = metrics
+        self._unseen: float | None = None  # since when there is text that is not on the screen
         self._tools: Sequence[str] = ()
         self._timer: asyncio.TimerHandle | None = None
         self._news = asyncio.Event()
@@ -58,6 +63,8 @@ class Preview:
     def add(self, chunk: str) -> None:
         """Let the text grow."""
         self._draft.add(chunk)
+        if self._unseen is None:
+            self._unseen = time.monotonic()
         self._news.set()
 
     def note(self, text: str) -> None:
@@ -134,6 +141,7 @@ class Preview:
             await self._after()
         if due.begins and self._begun != self.subject.name:
             self._begun = self.subject.name
+            await self._pacing.jump_the_line()
             await self._write_latest(due)
         else:
             async with self._pacing.turn(self._channel_id, due.kind):
@@ -143,18 +151,30 @@ class Preview:
         async with self._writing:
             due = None if self._closed else self._draft.due()
             if due is not None and due.kind is expected.kind:
+                since, self._unseen = self._unseen, None
                 await self._write(self.subject.session_id, due.shown)
                 self._draft.wrote(due.shown)
+                if since is not None:
+                    self._metrics.edited(time.monotonic() - since)
 
 
 class Previews:
     """The previews that are being written, one a session at most."""
 
-    def __init__(self, *, write: Write, pacing: Pacing, tasks: Tasks, quick: float = QUICK) -> None:
+    def __init__(
+        self,
+        *,
+        write: Write,
+        pacing: Pacing,
+        tasks: Tasks,
+        quick: float = QUICK,
+        metrics: Metrics | None = None,
+    ) -> None:
         self._write = write
         self._pacing = pacing
         self._tasks = tasks
         self._quick = quick
+        self._metrics = metrics or Metrics()
         self._open: dict[str, Preview] = {}
         self._closing: dict[str, list[Preview]] = {}
 
@@ -179,6 +199,7 @@ class Previews:
             pacing=self._pacing,
             tasks=self._tasks,
             quick=self._quick,
+            metrics=self._metrics,
         )
         return new
 

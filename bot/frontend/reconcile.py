@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import chain, repeat
 
 from bot.errors import StorageError
-from bot.events import RecordedEvent
+from bot.events import RecordedEvent, utc_now
 from bot.frontend.answers import Look
 from bot.frontend.deliverer import Deliverer, Known
 from bot.frontend.draft import status_key
@@ -25,7 +25,7 @@ from bot.frontend.refusals import (
 from bot.frontend.shown import Purpose, Shown
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Trouble
-from bot.frontend.view import View, view
+from bot.frontend.view import View, view, with_reminders
 from bot.sessions import SessionStore
 from bot.sessions.deliveries import DeliveryStore
 
@@ -37,7 +37,11 @@ RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 
 class Reconciler:
-    """Reconciles sessions, each by one worker at a time, whenever something wakes it."""
+    """Reconciles sessions, each by one worker at a time, whenever something wakes it.
+
+    Attributes:
+        now: Tells the time, by which reminders are due.
+    """
 
     def __init__(
         self,
@@ -61,6 +65,7 @@ class Reconciler:
         self._unseen = unseen
         self._look = look
         self._tasks = tasks
+        self.now: Callable[[], datetime] = utc_now
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
         self._workers: dict[str, asyncio.Task[None]] = {}
@@ -116,7 +121,8 @@ class Reconciler:
         """Make one pass; return whether everything is shown as it should be."""
         start = await self._deliveries.delivered_to(session_id)
         seen = view(await self._log(session_id, start), self._look)
-        self._expiry(session_id, seen.expires_at)
+        seen, wake_at = with_reminders(seen, self.now())
+        self._expiry(session_id, wake_at)
         still = seen.closed.keys() | seen.waiting.keys()
         await self._previews.settle(session_id, closed=still, recorded=_recorded(seen))
         turns = seen.closed.keys() | {shown.key.turn_id for shown in seen.shown}

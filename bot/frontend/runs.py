@@ -15,6 +15,7 @@ from bot.frontend.reconcile import Reconciler
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage
 from bot.frontend.typing_sign import TypingSign
+from bot.monitoring import Metrics
 from bot.sessions import SessionStore
 
 
@@ -30,6 +31,7 @@ class Runs:
         previews: Previews,
         reconciler: Reconciler,
         tasks: Tasks,
+        metrics: Metrics,
     ) -> None:
         self._store = store
         self._outbox = outbox
@@ -37,6 +39,7 @@ class Runs:
         self._previews = previews
         self._reconciler = reconciler
         self._tasks = tasks
+        self._metrics = metrics
 
     async def begin(self, session_id: str, run: AgentRun) -> Event:
         """Start to follow a run; return its first event, when that is on disk.
@@ -92,4 +95,5 @@ class Runs:
             previews=self._previews,
             reconciler=self._reconciler,
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
+            metrics=self._metrics,
         )

@@ -70,6 +70,8 @@ class Shown:
         content: Its text, at most 2,000 code points, never blank.
         reply_to: The source id of the message it answers.
         asked: The source id of the message that began its turn: it was written after that.
+        for_approvers: Whether it belongs in the channel for requests, if there is one.
+        brief: Of a card what it says without the arguments.
         final: Whether nothing in the log can change it any more.
     """
 
@@ -79,6 +81,8 @@ class Shown:
     files: tuple[File, ...] = ()
     reply_to: str | None = None
     asked: str | None = None
+    brief: str = ""
+    for_approvers: bool = False
     final: bool = True
 
     @property
@@ -103,6 +107,11 @@ def again_id(ask: Ask, turn_id: str) -> str:
     return f"{ask}:{turn_id}"
 
 
+def undo_id(seq: int) -> str:
+    """Return the `custom_id` of the button that takes a reset back."""
+    return f"undo:{seq}"
+
+
 def approve_id(approval_id: str) -> str:
     """Return the `custom_id` of a card's first button."""
     return f"approve:{approval_id}"
@@ -111,6 +120,11 @@ def approve_id(approval_id: str) -> str:
 def deny_id(approval_id: str) -> str:
     """Return the `custom_id` of a card's second button."""
     return f"deny:{approval_id}"
+
+
+def instead_id(waiting: str, turn_id: str) -> str:
+    """Return the `custom_id` of the button that ends a waiting turn for the sake of another."""
+    return f"instead:{waiting}:{turn_id}"
 
 
 def marks(shown: Shown) -> frozenset[str]:

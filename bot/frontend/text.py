@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 
 from bot.agent.untrusted import speaker_name as speaker_name
 from bot.agent.visible import one_line as one_line
@@ -47,3 +48,8 @@ def readable(content: str, own: frozenset[str], name_of: Callable[[str, int], st
         return mention[0] if name is None else f"{mark[0]}{one_line(name, 100)}"
 
     return _MENTION.sub(replaced, content).strip()
+
+
+def relative_time(moment: datetime) -> str:
+    """Return a moment as Discord shows it to everyone in their own words: in 3 hours."""
+    return f"<t:{int(moment.timestamp())}:R>"

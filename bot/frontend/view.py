@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from bot.agent.compaction import is_boundary
 from bot.agent.steps import Wait, next_step
 from bot.events import (
     ApprovalDecidedEvent,
@@ -21,7 +22,8 @@ from bot.events import (
 )
 from bot.frontend.answers import Asked, Look, answer, end, made
 from bot.frontend.card import card, person
-from bot.frontend.shown import Key, Purpose, Shown
+from bot.frontend.reminders import Reminder, reminder
+from bot.frontend.shown import Button, Key, Purpose, Shown, instead_id, undo_id
 from bot.frontend.text import code, plain
 
 SUMMARISED = "-# I summarised the earlier part of this conversation."
@@ -38,6 +40,7 @@ class View:
         waiting: The turn that does nothing until somebody decides, if one does, told in that way.
         settled_to: Up to this `seq` of the log nothing that is shown will change.
         expires_at: When the first undecided request expires.
+        reminders: What is to be shown of undecided requests from a time on.
     """
 
     shown: Sequence[Shown]
@@ -45,6 +48,7 @@ class View:
     waiting: Mapping[str, str | None]
     settled_to: int
     expires_at: datetime | None
+    reminders: Sequence[Reminder] = ()
 
 
 @dataclass(slots=True)
@@ -66,6 +70,14 @@ def view(events: Sequence[RecordedEvent], look: Look = Look()) -> View:  # noqa:
     return _Stretch(events, look).view()
 
 
+def with_reminders(seen: View, now: datetime) -> tuple[View, datetime | None]:
+    """Return a view with the reminders that are due, and when to look again."""
+    due = [each.shown for each in seen.reminders if each.at <= now < each.until]
+    later = [each.at for each in seen.reminders if each.at > now]
+    times = [*later, *([seen.expires_at] if seen.expires_at else [])]
+    return replace(seen, shown=[*seen.shown, *due]), min(times, default=None)
+
+
 class _Stretch:
     """One pass over the events, which keeps what the next ones need."""
 
@@ -73,12 +85,14 @@ class _Stretch:
         self._events = events
         self._look = look
         self._skipped = {each.turn_id for each in events if _is_skip(each)}
+        self._undoable = _undoable(events)
         self._turns: dict[str, _Turn] = {}
         self._open: dict[str, _Turn] = {}
         self._requests: dict[str, ApprovalRequestedEvent] = {}
         self._decisions: dict[str, ApprovalDecidedEvent] = {}
         self._results: dict[str, ToolResultEvent] = {}
         self._told: set[tuple[str, str]] = set()
+        self._behind: dict[Key, str] = {}  # by wait notice the turn that is waited for
         self._slots: list[Shown | str] = []  # a text is the id of a request: its card comes last
 
     def view(self) -> View:
@@ -86,11 +100,12 @@ class _Stretch:
             self._slots += self._seen(event)
             self._slots += self._told_to_wait()
         return View(
-            shown=[each if isinstance(each, Shown) else self._card(each) for each in self._slots],
+            shown=[self._now(each) for each in self._slots],
             closed={k: each.asked.after for k, each in self._turns.items() if k not in self._open},
             waiting=self._waiting(),
             settled_to=self._settled_to(),
-            expires_at=min(self._expiries(), default=None),
+            expires_at=min((each.expires_at for each in self._undecided()), default=None),
+            reminders=tuple(filter(None, map(reminder, self._undecided()))),
         )
 
     def _seen(self, event: RecordedEvent) -> Iterator[Shown | str]:
@@ -152,9 +167,14 @@ class _Stretch:
             turn.pending.discard(event.approval_id)
 
     def _reset(self, event: ResetEvent) -> Iterator[Shown]:
-        self._open.clear()
-        key = Key(f"reset-{event.seq}", "reset", Purpose.NOTICE)
-        yield Shown(key=key, content=f"{person(event.by)} began the conversation anew.")
+        if not event.undoes:
+            self._open.clear()
+        what = "undid the reset" if event.undoes else "began the conversation anew"
+        yield Shown(
+            key=Key(f"reset-{event.seq}", "reset", Purpose.NOTICE),
+            content=f"{person(event.by)} {what}.",
+            buttons=(Button("Undo", undo_id(event.seq)),) if event.seq == self._undoable else (),
+        )
 
     def _told_to_wait(self) -> Iterator[Shown]:
         """Tell whoever has written behind a turn that waits for a decision, once each."""
@@ -165,18 +185,28 @@ class _Stretch:
             turn.since = waiting.since if turn is not waiting else turn.since
             if turn is not waiting and (first, turn.author) not in self._told:
                 self._told.add((first, turn.author))
-                yield self._wait_notice(name, turn, waiting)
+                yield self._wait_notice(name, turn, first, waiting)
 
-    def _wait_notice(self, name: str, turn: _Turn, waiting: _Turn) -> Shown:
+    def _wait_notice(self, name: str, turn: _Turn, first: str, waiting: _Turn) -> Shown:
         tools = sorted({code(self._requests[each].tool) for each in waiting.pending})
         text = f"This waits for a decision on {', '.join(tools[:5])}; I answer you after it."
-        return Shown(
-            key=Key(name, "wait", Purpose.NOTICE), content=text, reply_to=turn.asked.source_id
-        )
+        key = Key(name, "wait", Purpose.NOTICE)
+        buttons: tuple[Button, ...] = ()
+        if turn.author == waiting.author:
+            buttons = (Button("Withdraw and answer this instead", instead_id(first, name)),)
+            self._behind[key] = first
+        return Shown(key=key, content=text, buttons=buttons, reply_to=turn.asked.source_id)
 
-    def _expiries(self) -> Iterator[datetime]:
+    def _undecided(self) -> Iterator[ApprovalRequestedEvent]:
         for turn in self._open.values():
-            yield from (self._requests[each].expires_at for each in turn.pending)
+            yield from (self._requests[each] for each in sorted(turn.pending))
+
+    def _now(self, slot: Shown | str) -> Shown:
+        """Return what a slot shows in the end: a card, or a notice that may have lost its use."""
+        if isinstance(slot, str):
+            return self._card(slot)
+        over = self._behind.get(slot.key, "") not in self._open
+        return replace(slot, buttons=()) if slot.key in self._behind and over else slot
 
     def _card(self, approval_id: str) -> Shown:
         request = self._requests[approval_id]
@@ -197,6 +227,13 @@ class _Stretch:
         still_open = [turn.since for turn in self._open.values()]
         last = self._events[-1].seq if self._events else 0
         return min(still_open) - 1 if still_open else last
+
+
+def _undoable(events: Sequence[RecordedEvent]) -> int:
+    """Return the number of the reset that may be taken back, 0 where there is none."""
+    last = next((event for event in reversed(events) if is_boundary(event)), None)
+    undoable = isinstance(last, ResetEvent) and not last.undoes and last.window_before
+    return last.seq if last is not None and undoable else 0
 
 
 def _is_skip(event: RecordedEvent) -> bool:

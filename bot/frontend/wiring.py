@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import discord
 
 from bot.agent import Agent
+from bot.events import RecordedEvent
 from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
 from bot.frontend.control import Control
+from bot.frontend.decisions import Decisions
 from bot.frontend.deliverer import Deliverer
+from bot.frontend.elsewhere import Elsewhere
 from bot.frontend.expiry import Expiry
 from bot.frontend.ids import place_of
 from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
+from bot.frontend.own.forgetting import Forgetting
+from bot.frontend.own.retention import Retention
 from bot.frontend.pacing import Pacing
 from bot.frontend.people import People
 from bot.frontend.preview import Previews
@@ -32,6 +38,8 @@ from bot.frontend.seen import Seen
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
+from bot.frontend.usage import UsageDesk
+from bot.monitoring import Metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +52,15 @@ class Parts:
         reading: What is being looked for that was missed.
     """
 
+    forgetting: Forgetting
+    retention: Retention
     arrivals: Arrivals
     catch_up: CatchUp
     seen: Seen
     control: Control
+    decisions: Decisions
     people: People
+    desk: UsageDesk
     recovery: Recovery
     expiry: Expiry
     previews: Previews
@@ -65,6 +77,7 @@ def wire(
     stores: Stores,
     options: FrontendOptions,
     pacing: Pacing,
+    metrics: Metrics,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
@@ -77,8 +90,12 @@ def wire(
     )
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
-    deliverer = Deliverer(outbox=outbox, deliveries=deliveries)
-    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing)
+    deliverer = Deliverer(
+        outbox=outbox,
+        deliveries=deliveries,
+        elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
+    )
+    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing, metrics=metrics)
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -86,11 +103,17 @@ def wire(
         previews=previews,
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
-        unseen=lambda *request: work.start(control.withhold(*request), name="withholding"),
+        unseen=lambda *request: work.start(decisions.withhold(*request), name="withholding"),
         look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
         tasks=showing,
     )
-    agent.watch(lambda session_id: reconciler.wake(session_id) if place_of(session_id) else None)
+
+    def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        metrics.recorded(events)
+        if place_of(session_id):
+            reconciler.wake(session_id)
+
+    agent.watch(recorded)
     runs = Runs(
         store=store,
         outbox=outbox,
@@ -98,6 +121,7 @@ def wire(
         previews=previews,
         reconciler=reconciler,
         tasks=work,
+        metrics=metrics,
     )
     control = Control(
         agent=agent,
@@ -105,9 +129,9 @@ def wire(
         runs=runs,
         reconciler=reconciler,
         rate=rate,
-        options=options,
         tasks=work,
     )
+    decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler, tasks=work)
     recovery = Recovery(
         agent=agent,
         store=store,
@@ -141,12 +165,35 @@ def wire(
         on_behind=lambda: catch_up.retry(),
     )
     catch_up = CatchUp(client=client, arrivals=arrivals, places=stores.places, tasks=reading)
+    forgetting = Forgetting(
+        agent=agent,
+        store=store,
+        marks=marks,
+        forgetters=stores.forgetters,
+        reconciler=reconciler,
+        runs=runs,
+        tasks=work,
+    )
+    retention = Retention(
+        client=client,
+        agent=agent,
+        store=store,
+        homes=stores.homes,
+        places=stores.places,
+        marks=marks,
+        forgetting=forgetting,
+        lifetime=options.lifetime,
+    )
     return Parts(
+        forgetting=forgetting,
+        retention=retention,
         arrivals=arrivals,
         catch_up=catch_up,
         seen=seen,
         control=control,
+        decisions=decisions,
         people=people,
+        desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
         recovery=recovery,
         expiry=expiry,
         previews=previews,

@@ -65,7 +65,8 @@ class Seen:
 
 
 def _in_hours(at: int) -> str:
-    return f"in {(at - time.time()) / 3600:.0f} hours"
+    ahead = at - time.time()
+    return f"in {ahead / 3600:.0f} hours" if ahead > 0 else "just now"
 
 
 def _shortened(text: str) -> str:

@@ -42,6 +42,7 @@ KEPT = (
     "system_prompt",
     "system_prompt_file",
     "reply_mode",
+    "policy_file",
     "approval_hours",
     "log_level",
 )

@@ -45,10 +45,18 @@ class Stage:
             "DATABASE": str(folder / "parley.db"),
             "CHANNELS": str(self.talk.id),
             "TOOLS": "current_time,roll_dice,announce",
+            "POLICY_FILE": str(policy_file(folder)),
             "MCP_CONFIG": "none",
             "SHUTDOWN_SECONDS": "5",
             "LOG_LEVEL": "WARNING",
         }
+
+
+def policy_file(folder: Path) -> Path:
+    """Write the policy of a bot that lives here: the tool that a server has to enable is on."""
+    file = folder / "policy.toml"
+    file.write_text('[tools.announce]\nmode = "own"\n', encoding="utf-8")
+    return file
 
 
 def make_stage() -> Stage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.agent.model import ModelAnswer, ReasoningDelta, TextDelta
+from bot.agent.model import ModelAnswer, ReasoningDelta, Reported, TextDelta
 from bot.errors import ContentRefusedError, ModelUnavailableError
 from bot.events import Usage
 from bot.providers.errors import service_error
@@ -13,7 +13,12 @@ from bot.providers.opaque import mended, mended_text, merge
 from bot.providers.toolcalls import ToolCalls
 
 _KNOWN = frozenset({"role", "content", "tool_calls", "function_call", "refusal"})
+_MOST = 10**12
+"""A service that tells more tokens of a call, or fewer than none, has not counted."""
 _REASONING = ("reasoning_content", "reasoning")
+
+
+Delta = TextDelta | ReasoningDelta | Reported
 
 
 class Assembler:
@@ -40,8 +45,8 @@ class Assembler:
         """Note the `[DONE]`."""
         self.is_done = True
 
-    def add(self, chunk: Mapping[str, Any]) -> Iterator[TextDelta | ReasoningDelta]:
-        """Add a chunk and give what of it can be shown.
+    def add(self, chunk: Mapping[str, Any]) -> Iterator[Delta]:
+        """Add a chunk and give what of it can be shown, or counts.
 
         Raises:
             ModelError: the chunk is an error.
@@ -52,6 +57,7 @@ class Assembler:
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self._usage = _usage(usage)
+            yield Reported(self._usage)
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
             yield from self._choice(choices[0])
@@ -159,4 +165,6 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MOST else None

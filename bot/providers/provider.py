@@ -10,9 +10,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from bot.agent.model import ModelEvent, ModelRequest, ReasoningDelta, Retrying, TextDelta
+from bot.agent.model import ModelEvent, ModelRequest, Reported, Retrying
 from bot.errors import ModelError, ModelUnavailableError
-from bot.providers.assemble import Assembler
+from bot.providers.assemble import Assembler, Delta
+from bot.providers.crowd import Crowd
 from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
 from bot.providers.settings import checked
@@ -78,6 +79,7 @@ class Provider:
         self._retry = retry or RetryPolicy(max_attempts=max_attempts)
         self._client: openai.AsyncOpenAI | None = None
         self._tokenizer = Tokenizer(self.model)
+        self._crowd = Crowd()
         self._opening = threading.Lock()  # held in threads only
 
     def __repr__(self) -> str:
@@ -99,7 +101,7 @@ class Provider:
             try:
                 async with aclosing(self._attempt(request)) as events:
                     async for event in events:
-                        shown = True
+                        shown = shown or not isinstance(event, Reported)
                         yield event
                 return
             except ModelUnavailableError as error:
@@ -166,12 +168,15 @@ class Provider:
         answer = Assembler(self.model, secret=settings.api_key)
         failure: ModelError | None = None
         try:
-            async with (
-                sdk.response_blocks(client, settings, request.messages, request.tools) as blocks,
-                aclosing(_deltas(blocks, answer)) as deltas,
-            ):
-                async for delta in deltas:
-                    yield delta
+            with self._crowd.one_more():
+                async with (
+                    sdk.response_blocks(
+                        client, settings, request.messages, request.tools
+                    ) as blocks,
+                    aclosing(_deltas(blocks, answer, self._crowd)) as deltas,
+                ):
+                    async for delta in deltas:
+                        yield delta
         except ModelUnavailableError as error:
             failure = error
         except sdk.FAILURES as error:
@@ -183,8 +188,8 @@ class Provider:
 
 
 async def _deltas(
-    blocks: AsyncIterator[bytes], answer: Assembler
-) -> AsyncGenerator[TextDelta | ReasoningDelta]:
+    blocks: AsyncIterator[bytes], answer: Assembler, crowd: Crowd
+) -> AsyncGenerator[Delta]:
     reader = EventReader()
     async for block in blocks:
         for delta in _taken(reader.feed(block), answer):
@@ -192,11 +197,12 @@ async def _deltas(
         if answer.is_done:
             await _read_rest(blocks)
             return
+        await crowd.pause()
     for delta in _taken(reader.feed(END), answer):
         yield delta
 
 
-def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[TextDelta | ReasoningDelta]:
+def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[Delta]:
     for chunk in chunks:
         if chunk == DONE:
             answer.done()

@@ -7,7 +7,7 @@ from bot.sessions.session import Session, check_session_id
 from bot.sessions.sql import SQLSessionManager
 from bot.sessions.sqlite import SQLiteSessionManager
 from bot.sessions.state import State
-from bot.sessions.store import ApprovalRecord, Lease, SessionInfo, SessionStore
+from bot.sessions.store import ApprovalRecord, Lease, SessionInfo, SessionStore, Written
 from bot.sessions.turns import OpenTurn
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "SessionManager",
     "SessionStore",
     "State",
+    "Written",
     "check_session_id",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 
-from bot.storage import Database, Row
+from bot.storage import Connection, Database, Row
 
 # a session that was deleted meanwhile has no deliveries any more
 _PUT = """
@@ -38,9 +38,11 @@ _DELIVERED_TO = """
     SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1)
     ON CONFLICT (session_id) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > delivered.seq"""
 
-_BEHIND = """
-    SELECT session_id FROM sessions LEFT JOIN delivered USING (session_id)
-    WHERE session_id > ? AND last_seq > coalesce(seq, 0) ORDER BY session_id LIMIT ?"""
+_UP_TO_DATE = """
+    DELETE FROM behind WHERE session_id = ?1
+    AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1 AND last_seq > ?2)"""
+
+_BEHIND = "SELECT session_id FROM behind WHERE session_id > ? ORDER BY session_id LIMIT ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,12 @@ class DeliveryStore:
 
     async def set_delivered_to(self, session_id: str, seq: int) -> None:
         """Note up to which event people have seen a session; never goes back."""
-        await self._database.execute(_DELIVERED_TO, (session_id, seq))
+
+        def job(connection: Connection) -> None:
+            for statement in (_DELIVERED_TO, _UP_TO_DATE):
+                connection.execute(statement, (session_id, seq)).close()
+
+        await self._database.write(job)
 
     async def behind(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
         """Return ids of sessions that show less than was recorded, in order, after `after`."""

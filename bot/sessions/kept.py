@@ -14,7 +14,8 @@ class KeptEvents:
     """A run of events without gaps for each session, the least recently used forgotten first.
 
     Sessions are named with the time of their making, lest a new one of the same id is taken for
-    the old. What is kept never becomes wrong, only short: a log is never changed.
+    the old, and with how often something was erased of them. So what is kept never becomes wrong,
+    only short: between two erasures a log is never changed.
     """
 
     def __init__(self, limit: int = 50_000) -> None:

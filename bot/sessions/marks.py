@@ -24,6 +24,11 @@ class MarkStore:
         """Store the text of a key, in place of an earlier one."""
         await self._database.execute(_SET, (key, value))
 
+    async def forget_user(self, user_id: str) -> None:
+        """Forget that somebody was told once that they may not talk here."""
+        key = f"stranger-{user_id.removeprefix('user-')}"
+        await self._database.execute("DELETE FROM marks WHERE key = ?", (key,))
+
     async def once(self, key: str) -> bool:
         """Return whether nobody has asked for, or set, this key before; atomic, for ever."""
         sql = "INSERT INTO marks (key, value) VALUES (?, '') ON CONFLICT DO NOTHING"

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.errors import SessionConflictError, SessionExistsError
-from bot.events import RecordedEvent, new_id
+from bot.events import RecordedEvent, UserMessageEvent, new_id, utc_now
+from bot.sessions.erasing import check_closed, erasure, files_of, written_by
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
     ApprovalRecord,
     Lease,
     SessionInfo,
     SessionStore,
+    Written,
     approval_record,
     refuse,
 )
@@ -33,6 +35,7 @@ class _Stored:
     window_from: int = 1
     open_turns: OpenTurns = ()
     holder: str | None = None
+    erasures: int = 0
     log: list[RecordedEvent] = field(default_factory=list)
 
 
@@ -42,7 +45,7 @@ class InMemorySessionManager(SessionStore):
     def __init__(self) -> None:
         self._sessions: dict[str, _Stored] = {}
         self._keys: dict[str, tuple[str, RecordedEvent]] = {}
-        self._blobs: dict[str, bytes] = {}
+        self._blobs: dict[str, tuple[bytes, datetime]] = {}
         self._holders: set[str] = set()
 
     async def initialize(self) -> None:
@@ -78,6 +81,7 @@ class InMemorySessionManager(SessionStore):
             last_seq=len(stored.log),
             open_turns=stored.open_turns,
             events=stored.log[stored.window_from - 1 :],
+            erasures=stored.erasures,
         )
 
     async def save(self, session: Session, *, release: str | None = None) -> None:
@@ -153,13 +157,7 @@ class InMemorySessionManager(SessionStore):
         Sessions updated at the very time at which a page ends are all on it.
         """
         found = [
-            SessionInfo(
-                session_id=session_id,
-                user_id=user_id,
-                created_at=stored.created_at,
-                updated_at=stored.updated_at,
-                last_seq=len(stored.log),
-            )
+            _info(session_id, stored)
             for session_id, stored in sorted(self._sessions.items())
             if stored.user_id == user_id and (before is None or stored.updated_at < before)
         ]
@@ -187,21 +185,119 @@ class InMemorySessionManager(SessionStore):
         decision = self._keys.get(f"decision:{approval_id}")
         return approval_record(session_id, [event, *([decision[1]] if decision else [])])
 
-    async def delete(self, session_id: str) -> bool:
-        """Forget a session and its log; return whether there was one."""
-        stored = self._sessions.pop(session_id, None)
-        for event in stored.log if stored else ():
-            self._keys.pop(event.natural_key or "", None)
-        return stored is not None
+    async def sessions_after(self, after: str = "", *, limit: int = 500) -> Sequence[SessionInfo]:
+        """Return all sessions in the order of their ids, one page after an id."""
+        ids = sorted(session_id for session_id in self._sessions if session_id > after)
+        return [_info(each, self._sessions[each]) for each in ids[:limit]]
+
+    # -- whose it is, and forgetting ---------------------------------------------------------------
+
+    async def written_by(
+        self, user_id: str, *, limit: int = 50, before: datetime | None = None
+    ) -> Sequence[Written]:
+        """Return where somebody wrote, the latest first, one page before a time."""
+        found: list[Written] = []
+        for session_id, stored in sorted(self._sessions.items()):
+            times = [each.at for each in _messages(stored.log, user_id)]
+            if times and (before is None or max(times) < before):
+                found.append(
+                    Written(session_id=session_id, last_at=max(times), messages=len(times))
+                )
+        found.sort(key=lambda each: each.last_at, reverse=True)
+        return [each for each in found if each.last_at >= found[:limit][-1].last_at]
+
+    async def authors(self, session_id: str) -> Mapping[str, int]:
+        """Return who wrote in a session, and how many messages."""
+        stored = self._sessions.get(session_id)
+        return written_by(stored.log) if stored else {}
+
+    async def turns_of(self, session_id: str, user_id: str) -> Sequence[str]:
+        """Return the turns in which somebody wrote, oldest first."""
+        stored = self._sessions.get(session_id)
+        theirs = _messages(stored.log, user_id) if stored else []
+        return tuple(dict.fromkeys(message.turn_id for message in theirs))
+
+    async def erase(self, session: Session, turn_ids: Collection[str] | None) -> None:
+        """Erase the content of some turns in place, or of all and the state; `session` is old then.
+
+        Raises:
+            SessionConflictError: if the session has changed since it was read.
+            ValueError: if one of the turns is open.
+        """
+        check_closed(session, turn_ids)
+        stored = self._sessions.get(session.session_id)
+        if stored is None:
+            raise SessionConflictError(session.session_id)
+        self._check(session, stored)
+        todo = erasure(stored.log, turn_ids)
+        for event in todo.instead:
+            key = stored.log[event.seq - 1].natural_key
+            stored.log[event.seq - 1] = event
+            if key is not None:
+                self._keys[key] = (session.session_id, event)
+        stored.version += 1
+        stored.erasures += 1
+        stored.state = "{}" if turn_ids is None else stored.state
+        self._drop_blobs(todo.blobs)
+
+    async def forget_user(self, user_id: str) -> None:
+        """Forget for whom sessions were made, where it was for this user."""
+        for stored in self._sessions.values():
+            stored.user_id = None if stored.user_id == user_id else stored.user_id
+
+    async def delete(self, session_id: str, *, idle_since: datetime | None = None) -> bool:
+        """Forget a session, its log and bytes that only it refers to; return whether it did."""
+        stored = self._sessions.get(session_id)
+        if stored is None:
+            return False
+        if idle_since is not None and (stored.open_turns or stored.updated_at > idle_since):
+            return False
+        del self._sessions[session_id]
+        self._keys = {key: each for key, each in self._keys.items() if each[0] != session_id}
+        files = (file for event in stored.log for file in files_of(event))
+        self._drop_blobs({file.sha256: utc_now() for file in files})
+        return True
+
+    async def purge(self) -> None:
+        """Do nothing: what is forgotten is gone."""
 
     # -- blobs -------------------------------------------------------------------------------------
 
     async def put_blob(self, data: bytes) -> str:
         """Store bytes once; return their SHA-256 in hexadecimal."""
         sha256 = hashlib.sha256(data).hexdigest()
-        self._blobs[sha256] = data
+        self._blobs[sha256] = data, utc_now()
         return sha256
 
     async def get_blob(self, sha256: str) -> bytes | None:
         """Return stored bytes, or `None`."""
-        return self._blobs.get(sha256)
+        return self._blobs[sha256][0] if sha256 in self._blobs else None
+
+    async def drop_blobs(self, before: datetime) -> None:
+        """Forget bytes handed in before a time to which nothing refers."""
+        self._drop_blobs(dict.fromkeys(self._blobs, before))
+
+    def _drop_blobs(self, blobs: Mapping[str, datetime]) -> None:
+        """Forget bytes that nothing refers to, and that were not handed in after a time."""
+        logs = (stored.log for stored in self._sessions.values())
+        used = {file.sha256 for log in logs for event in log for file in files_of(event)}
+        for sha256, until in blobs.items():
+            _, put_at = self._blobs.get(sha256, (b"", utc_now()))
+            if sha256 not in used and put_at <= until:
+                self._blobs.pop(sha256, None)
+
+
+def _info(session_id: str, stored: _Stored) -> SessionInfo:
+    return SessionInfo(
+        session_id=session_id,
+        user_id=stored.user_id,
+        created_at=stored.created_at,
+        updated_at=stored.updated_at,
+        last_seq=len(stored.log),
+    )
+
+
+def _messages(log: Sequence[RecordedEvent], user_id: str) -> Sequence[UserMessageEvent]:
+    """Return what somebody wrote."""
+    messages = (event for event in log if isinstance(event, UserMessageEvent))
+    return [each for each in messages if each.author and each.author.user_id == user_id]

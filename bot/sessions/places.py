@@ -44,6 +44,10 @@ class PlaceStore:
         """Note it for several channels, in one write."""
         await self._database.execute_many(_MARK, list(seen.items()))
 
+    async def forget(self, channel_id: int) -> None:
+        """Forget a place that is not there any more."""
+        await self._database.execute("DELETE FROM places WHERE channel_id = ?", (channel_id,))
+
     async def direct(self, *, since: datetime, limit: int) -> Sequence[int]:
         """Return the channels of conversations in DMs that went on since then, latest first."""
         rows = await self._database.fetch(_DMS, (since.isoformat(timespec="microseconds"), limit))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bot.errors import SessionConflictError
 from bot.events import RecordedEvent, codec
 from bot.sessions.kept import Events
+from bot.sessions.owned import note_whose
 from bot.sessions.session import Session
 from bot.sessions.store import refuse
+from bot.sessions.times import stored_time
 from bot.sessions.turns import turns_from
 from bot.storage import Row
 
@@ -34,8 +36,11 @@ _INSERT_EVENT = """
     VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (natural_key) WHERE natural_key IS NOT NULL DO NOTHING"""
 
+_NOTE_BEHIND = "INSERT INTO behind (session_id) VALUES (?) ON CONFLICT DO NOTHING"
+
 _SELECT_SESSION = """
-    SELECT user_id, state, created_at, updated_at, version, last_seq, window_from, open_turns
+    SELECT user_id, state, created_at, updated_at, version, last_seq, window_from, open_turns,
+           erasures
     FROM sessions WHERE session_id = ?"""
 
 _SELECT_EVENTS = "SELECT body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
@@ -85,6 +90,9 @@ def saving(
             raise SessionConflictError(session_id)
         for event, body in zip(unsaved, bodies, strict=True):
             _insert_event(connection, session_id, event, body)
+        if unsaved:
+            connection.execute(_NOTE_BEHIND, (session_id,)).close()
+            note_whose(connection, session_id, unsaved)
         return version + 1
 
     return job
@@ -115,15 +123,15 @@ def _columns(session: Session, state: str) -> Row:
 def load(
     connection: Connection, session_id: str, kept: tuple[str, Events]
 ) -> tuple[Session | None, str, Events]:
-    """Return a session, when it was made as it is stored, and its window.
+    """Return a session, the generation of its log, and its window.
 
-    `kept` is when a session of this id was made, and events of it that need not be read again.
+    `kept` is a generation of a log of this id, and events of it that need not be read again.
     """
     row = connection.execute(_SELECT_SESSION, (session_id,)).fetchone()
     if row is None:
         return None, "", ()
     events = _window(connection, session_id, row, kept)
-    return _session(session_id, row, events), row[2], events
+    return _session(session_id, row, events), generation(row[2], row[8]), events
 
 
 def events_after(
@@ -134,22 +142,32 @@ def events_after(
     return codec.from_json([body for (body,) in rows])
 
 
-def stored_time(at: datetime) -> str:
-    """Return a time as it is stored, so that texts are in the order of times."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
+def generation(created_at: str, erasures: int) -> str:
+    """Return what names the log of a session made then, as it is after so many erasures."""
+    return f"{created_at} {erasures}"
 
 
 def _window(connection: Connection, session_id: str, row: Row, kept: tuple[str, Events]) -> Events:
     made, events = kept
     window_from = row[6]
-    if not events or made != row[2] or events[0].seq > window_from:
+    if not events or made != generation(row[2], row[8]) or events[0].seq > window_from:
         return tuple(events_after(connection, session_id, window_from - 1, _ALL))
     newer = events_after(connection, session_id, max(events[-1].seq, window_from - 1), _ALL)
     return (*events[window_from - events[0].seq :], *newer)
 
 
 def _session(session_id: str, row: Row, events: Events) -> Session:
-    user_id, state, created_at, updated_at, version, last_seq, window_from, open_turns = row
+    (
+        user_id,
+        state,
+        created_at,
+        updated_at,
+        version,
+        last_seq,
+        window_from,
+        open_turns,
+        erasures,
+    ) = row
     return Session.restored(
         session_id,
         user_id,
@@ -161,4 +179,5 @@ def _session(session_id: str, row: Row, events: Events) -> Session:
         last_seq=last_seq,
         open_turns=turns_from(json.loads(open_turns)),
         events=events,
+        erasures=erasures,
     )

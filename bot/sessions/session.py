@@ -44,6 +44,7 @@ class Session:
         open_turns: The turns without an end, oldest first.
         window_from: The `seq` at which the model's view begins.
         last_seq: The `seq` of the newest event, 0 when there is none.
+        erasures: How often content of its log was erased; who keeps copies tells old ones by it.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Session:
         self.open_turns: OpenTurns = ()
         self.window_from = 1
         self.last_seq = 0
+        self.erasures = 0
         self._events: list[RecordedEvent] = []
         self._length = 0  # how many of them are ours: a draft may have added to the same list
         self._unsaved: list[RecordedEvent] = []
@@ -221,7 +223,7 @@ class Session:
         self.user_id, self.created_at = stored.user_id, stored.created_at
         self.updated_at, self.version = stored.updated_at, stored.version
         self.open_turns, self.window_from = stored.open_turns, stored.window_from
-        self.last_seq = stored.last_seq
+        self.last_seq, self.erasures = stored.last_seq, stored.erasures
         self._events, self._length = stored._events, stored._length
         self._unsaved = []
 
@@ -239,6 +241,7 @@ class Session:
         last_seq: int,
         open_turns: OpenTurns,
         events: Iterable[RecordedEvent],
+        erasures: int = 0,
     ) -> Session:
         """Return a session as it was stored; `events` are its window, all of them stored."""
         session = cls(session_id, user_id, created_at=created_at)
@@ -248,6 +251,7 @@ class Session:
         session.version = version
         session.window_from = window_from
         session.last_seq = last_seq
+        session.erasures = erasures
         session.open_turns = open_turns
         session._events = list(events)
         session._length = len(session._events)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -11,19 +11,22 @@ from bot.errors import (
     SessionExistsError,
     StorageError,
 )
-from bot.events import RecordedEvent, codec
+from bot.events import RecordedEvent, codec, utc_now
 from bot.sessions.holders import Holders
 from bot.sessions.kept import KeptEvents
-from bot.sessions.rows import events_after, inserting, load, saving, stored_time
+from bot.sessions.owned import deleting, erasing, turns_of
+from bot.sessions.rows import events_after, generation, inserting, load, saving
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
     ApprovalRecord,
     Lease,
     SessionInfo,
     SessionStore,
+    Written,
     approval_record,
 )
-from bot.storage import Connection, Database
+from bot.sessions.times import stored_time
+from bot.storage import Connection, Database, Row
 
 T = TypeVar("T")
 
@@ -41,6 +44,25 @@ _SELECT_PAGE = """
         (SELECT updated_at FROM sessions WHERE user_id = ?1 AND updated_at < ?2
          ORDER BY updated_at DESC LIMIT 1 OFFSET ?3), '')
     ORDER BY updated_at DESC, session_id"""
+
+_SELECT_AFTER = """
+    SELECT session_id, user_id, created_at, updated_at, last_seq FROM sessions
+    WHERE session_id > ? ORDER BY session_id LIMIT ?"""
+
+_WRITTEN_BY = """
+    SELECT session_id, last_at, messages FROM authors
+    WHERE user_id = ?1 AND last_at < ?2 AND last_at >= coalesce(
+        (SELECT last_at FROM authors WHERE user_id = ?1 AND last_at < ?2
+         ORDER BY last_at DESC LIMIT 1 OFFSET ?3), '')
+    ORDER BY last_at DESC, session_id"""
+
+_PUT_BLOB = """
+    INSERT INTO blobs (sha256, data, put_at) VALUES (?, ?, ?)
+    ON CONFLICT (sha256) DO UPDATE SET put_at = excluded.put_at"""
+
+_DROP_UNUSED = """
+    DELETE FROM blobs WHERE put_at < ?
+    AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.sha256 = blobs.sha256)"""
 
 _FOREVER = "9999"
 
@@ -97,7 +119,7 @@ class SQLSessionManager(SessionStore):
 
         def saved(new_version: int) -> None:
             session.mark_saved(seq=seq, version=new_version, state=state)
-            made = stored_time(session.created_at)
+            made = generation(stored_time(session.created_at), session.erasures)
             self._kept.extend(session.session_id, made, unsaved, session.window_from)
 
         seq = session.last_seq
@@ -142,16 +164,7 @@ class SQLSessionManager(SessionStore):
         """
         until = stored_time(before) if before else _FOREVER
         rows = await self.database.fetch(_SELECT_PAGE, (user_id, until, limit - 1))
-        return [
-            SessionInfo(
-                session_id=session_id,
-                user_id=user,
-                created_at=datetime.fromisoformat(created_at),
-                updated_at=datetime.fromisoformat(updated_at),
-                last_seq=last_seq,
-            )
-            for session_id, user, created_at, updated_at, last_seq in rows
-        ]
+        return [_info(row) for row in rows]
 
     async def open_sessions(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
         """Return ids of sessions with open turns, in the order of ids, those after `after`."""
@@ -180,11 +193,58 @@ class SQLSessionManager(SessionStore):
 
         return await self._read(job)
 
-    async def delete(self, session_id: str) -> bool:
-        """Forget a session and its log; return whether there was one."""
-        self._kept.drop(session_id)
-        sql = "DELETE FROM sessions WHERE session_id = ?"
-        return await self.database.execute(sql, (session_id,)) == 1
+    async def sessions_after(self, after: str = "", *, limit: int = 500) -> Sequence[SessionInfo]:
+        """Return all sessions in the order of their ids, one page after an id."""
+        return [_info(row) for row in await self.database.fetch(_SELECT_AFTER, (after, limit))]
+
+    # -- whose it is, and forgetting ---------------------------------------------------------------
+
+    async def written_by(
+        self, user_id: str, *, limit: int = 50, before: datetime | None = None
+    ) -> Sequence[Written]:
+        """Return where somebody wrote, the latest first, one page before a time.
+
+        Sessions in which they wrote at the very time at which a page ends are all on it.
+        """
+        until = stored_time(before) if before else _FOREVER
+        rows = await self.database.fetch(_WRITTEN_BY, (user_id, until, limit - 1))
+        return [
+            Written(session_id=name, last_at=datetime.fromisoformat(at), messages=messages)
+            for name, at, messages in rows
+        ]
+
+    async def authors(self, session_id: str) -> Mapping[str, int]:
+        """Return who wrote in a session, and how many messages."""
+        sql = "SELECT user_id, messages FROM authors WHERE session_id = ?"
+        return dict(await self.database.fetch(sql, (session_id,)))
+
+    async def turns_of(self, session_id: str, user_id: str) -> Sequence[str]:
+        """Return the turns in which somebody wrote, oldest first."""
+        return await self._read(lambda c: turns_of(c, session_id, user_id))
+
+    async def erase(self, session: Session, turn_ids: Collection[str] | None) -> None:
+        """Erase the content of some turns in place, or of all and the state; `session` is old then.
+
+        The whole log is read for it, in the thread that writes.
+        """
+        self._kept.drop(session.session_id)
+        await self.database.write(erasing(session, turn_ids))
+
+    async def forget_user(self, user_id: str) -> None:
+        """Forget for whom sessions were made, where it was for this user."""
+        sql = "UPDATE sessions SET user_id = NULL WHERE user_id = ?"
+        await self.database.execute(sql, (user_id,))
+
+    async def delete(self, session_id: str, *, idle_since: datetime | None = None) -> bool:
+        """Forget a session, its log and bytes that only it refers to; return whether it did."""
+        deleted = await self.database.write(deleting(session_id, idle_since))
+        if deleted:
+            self._kept.drop(session_id)
+        return deleted
+
+    async def purge(self) -> None:
+        """Let nothing that was forgotten be left in the database's files, if that can be done."""
+        await self.database.purge()
 
     # -- blobs -------------------------------------------------------------------------------------
 
@@ -193,13 +253,14 @@ class SQLSessionManager(SessionStore):
 
         def job(connection: Connection) -> str:
             sha256 = hashlib.sha256(data).hexdigest()
-            connection.execute(
-                "INSERT INTO blobs (sha256, data) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                (sha256, data),
-            )
+            connection.execute(_PUT_BLOB, (sha256, data, stored_time(utc_now()))).close()
             return sha256
 
         return await self.database.write(job)
+
+    async def drop_blobs(self, before: datetime) -> None:
+        """Forget bytes handed in before a time to which nothing refers."""
+        await self.database.execute(_DROP_UNUSED, (stored_time(before),))
 
     async def get_blob(self, sha256: str) -> bytes | None:
         """Return stored bytes, or `None`."""
@@ -211,3 +272,14 @@ class SQLSessionManager(SessionStore):
             return await self.database.read(job)
         except ValueError as exc:
             raise StorageError(f"{self.database.name}: a row is damaged: {exc}") from exc
+
+
+def _info(row: Row) -> SessionInfo:
+    session_id, user_id, created_at, updated_at, last_seq = row
+    return SessionInfo(
+        session_id=session_id,
+        user_id=user_id,
+        created_at=datetime.fromisoformat(created_at),
+        updated_at=datetime.fromisoformat(updated_at),
+        last_seq=last_seq,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
@@ -28,6 +28,15 @@ class SessionInfo:
     created_at: datetime
     updated_at: datetime
     last_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A session in which somebody wrote: when they last did, and how many messages."""
+
+    session_id: str
+    last_at: datetime
+    messages: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +113,69 @@ class SessionStore(SessionManager):
         """Return an approval by its id, in whatever session, in the window or not."""
 
     @abstractmethod
-    async def delete(self, session_id: str) -> bool:
-        """Forget a session and its log; return whether there was one."""
+    async def sessions_after(self, after: str = "", *, limit: int = 500) -> Sequence[SessionInfo]:
+        """Return all sessions in the order of their ids, one page after an id."""
+
+    # -- whose it is, and forgetting ---------------------------------------------------------------
+
+    @abstractmethod
+    async def written_by(
+        self, user_id: str, *, limit: int = 50, before: datetime | None = None
+    ) -> Sequence[Written]:
+        """Return where somebody wrote, the latest first, one page before a time.
+
+        Sessions in which they wrote at the very time at which a page ends are all on it.
+        """
+
+    @abstractmethod
+    async def authors(self, session_id: str) -> Mapping[str, int]:
+        """Return who wrote in a session, and how many messages."""
+
+    @abstractmethod
+    async def turns_of(self, session_id: str, user_id: str) -> Sequence[str]:
+        """Return the turns in which somebody wrote, oldest first."""
+
+    @abstractmethod
+    async def erase(self, session: Session, turn_ids: Collection[str] | None) -> None:
+        """Erase the content of some turns in place, or of all and the state; `session` is old then.
+
+        Numbers, kinds, times and natural keys stay: what is known is not answered anew. Summaries
+        that may cover the turns lose their text; what people see of them, and bytes that nothing
+        else refers to, are noted no more.
+
+        Raises:
+            SessionConflictError: if the session has changed since it was read.
+            ValueError: if one of the turns is open.
+        """
+
+    @abstractmethod
+    async def forget_user(self, user_id: str) -> None:
+        """Forget for whom sessions were made, where it was for this user."""
+
+    @abstractmethod
+    async def delete(self, session_id: str, *, idle_since: datetime | None = None) -> bool:
+        """Forget a session, its log and bytes that only it refers to; return whether it did.
+
+        With `idle_since` only if nothing is open, and nothing was recorded after that time.
+        """
+
+    @abstractmethod
+    async def purge(self) -> None:
+        """Let nothing that was forgotten be left in the database's files, if that can be done.
+
+        Raises:
+            StorageError: if it could not be done now; to ask again later is useful.
+        """
 
     # -- blobs -------------------------------------------------------------------------------------
 
     @abstractmethod
     async def put_blob(self, data: bytes) -> str:
         """Store bytes once; return their SHA-256 in hexadecimal."""
+
+    @abstractmethod
+    async def drop_blobs(self, before: datetime) -> None:
+        """Forget bytes handed in before a time to which nothing refers."""
 
     @abstractmethod
     async def get_blob(self, sha256: str) -> bytes | None:

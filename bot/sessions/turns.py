@@ -92,7 +92,7 @@ def after(turns: OpenTurns, event: RecordedEvent) -> OpenTurns:
             return tuple(_waiting(turn, event) for turn in turns)
         case ApprovalDecidedEvent():
             return tuple(_decided(turn, event.approval_id) for turn in turns)
-        case ResetEvent():
+        case ResetEvent(undoes=False):
             return ()
         case _:
             return turns

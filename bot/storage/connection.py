@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Callable
@@ -22,6 +23,9 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 10.0
 """How long another program's lock is waited for, before that is an error."""
+
+EMPTYING, EMPTYING_AGAIN = 50, 0.1
+"""How often the log of writes is tried to be emptied, and the seconds between."""
 
 SPOILING = {
     sqlite3.SQLITE_CANTOPEN,
@@ -152,6 +156,35 @@ class Lane:
         except (sqlite3.Error, StorageError) as exc:
             raise self._told(exc) from exc
 
+    async def purge(self) -> None:
+        """Write the file anew, between two jobs, and empty the log of writes.
+
+        SQLite overwrites what is deleted, but when it moves rows between pages it may leave copies
+        behind; only a file that is written anew has none.
+
+        Raises:
+            StorageError: if others write, or read what was before.
+        """
+        try:
+            await self._connection.execute_fetchall("VACUUM")
+            for _ in range(EMPTYING):
+                if await self._empty_log():
+                    return
+                await asyncio.sleep(EMPTYING_AGAIN)
+        except sqlite3.Error as exc:
+            raise self._told(exc) from exc
+        raise StorageError(f"{self._path}: others read what was deleted; it is still in the file")
+
+    async def _empty_log(self) -> bool:
+        """Bring the log of writes into the file, unless somebody reads it; return whether it is."""
+        await self._connection.execute_fetchall("PRAGMA busy_timeout = 0")
+        try:
+            [row] = await self._connection.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            milliseconds = int(BUSY_SECONDS * 1000)
+            await self._connection.execute_fetchall(f"PRAGMA busy_timeout = {milliseconds}")
+        return bool(row[0] == 0)
+
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, StorageError):
             return StorageError(f"{self._path}: {error}")
@@ -164,6 +197,7 @@ def prepare_writer(connection: sqlite3.Connection) -> None:
     _write_ahead(connection)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")
     migrate(connection)
 
 

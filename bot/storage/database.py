@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from bot.storage.jobs import Connection
@@ -23,9 +25,20 @@ class Database(ABC):
 
     Attributes:
         name: What it is called in errors.
+        on_done: Hears of each `read` and `write` how long it took, waiting included.
     """
 
     name: str
+    on_done: Callable[[str, float], None] | None = None
+
+    @contextmanager
+    def _timed(self, kind: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            if self.on_done is not None:
+                self.on_done(kind, time.monotonic() - started)
 
     @abstractmethod
     async def write(
@@ -55,6 +68,16 @@ class Database(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Close the database, after what was asked before."""
+
+    @abstractmethod
+    async def purge(self) -> None:
+        """Let nothing of deleted rows be left in the database's files, as far as that can be done.
+
+        Writes wait meanwhile.
+
+        Raises:
+            StorageError: if it could not be done, for example since others read.
+        """
 
     async def fetch(self, sql: str, values: Values = ()) -> list[Row]:
         """Read the rows of one query."""

@@ -41,13 +41,15 @@ class PostgresDatabase(Database):
         self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
     ) -> T:
         """Run a job that writes."""
-        writer, _ = self._lanes or await self._open()
-        return await writer.run(job, then)
+        with self._timed("write"):
+            writer, _ = self._lanes or await self._open()
+            return await writer.run(job, then)
 
     async def read(self, job: Callable[[Connection], T]) -> T:
         """Run a job that reads."""
-        _, reader = self._lanes or await self._open()
-        return await reader.run(job)
+        with self._timed("read"):
+            _, reader = self._lanes or await self._open()
+            return await reader.run(job)
 
     async def open(self) -> None:
         """Open the database now."""
@@ -59,6 +61,9 @@ class PostgresDatabase(Database):
         lanes, self._lanes = self._lanes, None
         for lane in reversed(lanes or ()):
             await lane.close()
+
+    async def purge(self) -> None:
+        """Do nothing: the server's autovacuum frees the space, and it is overwritten in time."""
 
     @property
     def transactions(self) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bot.errors import StorageError
 from bot.storage.database import Database
 from bot.storage.jobs import Connection
+from bot.storage.purging import Purging
 
 if TYPE_CHECKING:
     from bot.storage.connection import Lane
@@ -44,19 +45,30 @@ class SQLiteDatabase(Database):
         self._trace = trace
         self._lanes: tuple[Lane, Lane] | None = None
         self._was_spoiled = False
+        self._purging = Purging()
         self._opening: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def write(
         self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
     ) -> T:
         """Run a job that writes."""
-        writer, _ = self._usable or await self._open()
-        return await writer.run(job, then)
+        with self._timed("write"):
+            writer, _ = self._usable or await self._open()
+            return await writer.run(job, then)
 
     async def read(self, job: Callable[[Connection], T]) -> T:
         """Run a job that reads."""
-        _, reader = self._usable or await self._open()
-        return await reader.run(job)
+        with self._timed("read"):
+            _, reader = self._usable or await self._open()
+            return await reader.run(job)
+
+    async def purge(self) -> None:
+        """Write the file anew without what was deleted, and empty the log of writes."""
+        await self._purging.purge(self._purge)
+
+    async def _purge(self) -> None:
+        writer, _ = self._usable or await self._open()
+        await writer.purge()
 
     async def open(self) -> None:
         """Open the database now."""

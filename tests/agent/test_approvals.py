@@ -500,7 +500,7 @@ async def test_a_decision_that_is_cancelled_while_it_is_recorded_stays_and_ends_
     [request] = (await paused(agent, model)).pending
     model.answers(lambda _: "next")
     recorded = asyncio.Event()
-    agent.watch(lambda _: recorded.set())
+    agent.watch(lambda *_: recorded.set())
 
     async def approve() -> AgentResult:
         return await agent.approve("s", request.approval_id, by="bob")

@@ -33,6 +33,7 @@ from bot.agent.closing import end_turn
 from bot.agent.interrupts import Interrupted, Interrupts
 from bot.agent.live import LiveSession, LiveSessions
 from bot.agent.loop import stopped
+from bot.agent.meter import FreeMeter
 from bot.agent.parts import Parts
 from bot.agent.steps import RunTools, next_step
 from bot.agent.threads import in_daemon_thread
@@ -329,6 +330,7 @@ async def test_a_call_that_was_closed_meanwhile_does_not_start(
         slots=asyncio.Semaphore(),
         capacity=Capacity(provider),
         attachments=Attachments(manager),
+        meter=FreeMeter(),
     )
     message, _ = await live.record(lambda s: [user_message(), answer(["a"])])
     step = next_step(live.session.unfinished())

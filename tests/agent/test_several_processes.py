@@ -64,6 +64,45 @@ asyncio.run(main())
 """
 
 
+CROWD = """
+import asyncio, sys
+from pathlib import Path
+from bot import Agent, ApprovalDecidedError, Provider, SQLiteSessionManager, tool
+
+db, base_url, ran, who, *cards = sys.argv[1:]
+
+@tool(approval=True)
+def pay(number: int) -> str:
+    "Pay."
+    with open(ran, "a") as file:
+        file.write(f"{number}\\n")
+    return "paid"
+
+async def click(agent, card):
+    session_id, approval_id = card.split("/")
+    try:
+        await agent.approve(session_id, approval_id, by=who)
+    except ApprovalDecidedError:
+        return 0
+    return 1
+
+async def main():
+    agent = Agent(
+        provider=Provider(model="scripted", api_key="key", base_url=base_url),
+        session_manager=SQLiteSessionManager(Path(db)),
+        tools=[pay],
+    )
+    await agent.pending("s0")
+    print("ready", flush=True)
+    sys.stdin.readline()
+    counted = await asyncio.gather(*(click(agent, card) for card in cards for _ in "12"))
+    print("counted", sum(counted), flush=True)
+    await agent.close()
+
+asyncio.run(main())
+"""
+
+
 @pytest.fixture
 def manager(tmp_path: Path) -> SQLiteSessionManager:
     return SQLiteSessionManager(tmp_path / "sessions.db")
@@ -104,13 +143,42 @@ async def test_two_processes_that_approve_one_call_run_it_once(
     assert decided.split()[1] == winner
 
 
-async def _race(*commands: list[str]) -> list[str]:
+async def test_two_hundred_clicks_on_fifty_cards_in_two_processes_run_each_call_once(
+    model: ScriptedModel, manager: SQLiteSessionManager, make_agent: MakeAgent, tmp_path: Path
+) -> None:
+    """Ten sessions with five cards each; every card is clicked twice in each process."""
+
+    @tool(approval=True)
+    def pay(number: int) -> str:
+        return "never here"
+
+    agent, cards = make_agent(tools=[pay]), []
+    for session in range(10):
+        calls = [("pay", {"number": 5 * session + each}) for each in range(5)]
+        model.says(calls=calls)
+        paused = await agent.run("pay", session_id=f"s{session}")
+        cards += [f"s{session}/{request.approval_id}" for request in paused.pending]
+    await agent.close()
+    model.answers(lambda request: "thanks")
+    ran = tmp_path / "ran"
+    async with serve_model(model) as server:
+        common = [str(tmp_path / "sessions.db"), server.base_url, str(ran)]
+        lines = await _race(*([*common, who, *cards] for who in ("bob", "eve")), script=CROWD)
+    assert sorted(map(int, ran.read_text().split())) == list(range(50))
+    assert sum(int(line.split()[-1]) for line in lines) == 50
+    for session in range(10):
+        starts = await events_of(manager, f"s{session}", ToolStartedEvent)
+        results = await events_of(manager, f"s{session}", ToolResultEvent)
+        assert len(starts) == len(results) == 5
+
+
+async def _race(*commands: list[str], script: str = APPROVER) -> list[str]:
     """Start a process a command, let all go at once, and return each one's last line."""
     processes = [
         await asyncio.create_subprocess_exec(
             sys.executable,
             "-c",
-            APPROVER,
+            script,
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -138,7 +206,7 @@ async def test_a_message_to_a_session_that_another_process_runs_is_answered_by_t
     theirs = await make_other().run("two", session_id="s")
     assert theirs.status is RunStatus.HANDED_OVER
     answered = asyncio.Event()
-    agent.watch(lambda session_id: answered.set() if len(model.requests) == 2 else None)
+    agent.watch(lambda *_: answered.set() if len(model.requests) == 2 else None)
     gate.release()
     assert (await mine).final_text == "first"
     await answered.wait()

@@ -157,7 +157,6 @@ def test_who_may_approve_is_data_of_the_tool() -> None:
     ("wrong", "told"),
     [
         ({}, "nobody could approve"),
-        ({"two_person": True}, "nobody could approve"),
         ({"requester": True, "two_person": True}, "cannot be the requester"),
         ({"roles": frozenset({""})}, "named by its id"),
         ({"roles": "12"}, "frozenset of ids"),

@@ -385,11 +385,11 @@ async def test_state_set_between_two_runs_is_kept_with_the_context(
 async def test_whoever_watches_hears_of_what_is_recorded(
     agent: Agent, model: ScriptedModel
 ) -> None:
-    heard: list[str] = []
-    agent.watch(heard.append)
+    heard: list[tuple[str, str]] = []
+    agent.watch(lambda session_id, events: heard.extend((session_id, e.kind) for e in events))
     model.says("hello")
     await agent.run("hi", session_id="s")
-    assert heard == ["s", "s"]
+    assert heard == [("s", "user_message"), ("s", "assistant_message")]
 
 
 async def test_a_context_may_be_passed_in_but_not_another_sessions(

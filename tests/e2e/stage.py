@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import discord
 
 from bot.agent import Agent, Tool, tool
-from bot.events import RecordedEvent
-from bot.frontend import FrontendOptions, ParleyClient, Stores, may_decide
+from bot.agent.policy_file import parse_policy
+from bot.events import RecordedEvent, utc_now
+from bot.frontend import (
+    FrontendOptions,
+    ParleyClient,
+    ServerPolicy,
+    Stores,
+    make_meter,
+    may_decide,
+)
 from bot.frontend.tools import discord_tools
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
@@ -49,6 +57,7 @@ class Tools:
     more: Sequence[Tool] = ()
     done: list[str] = field(default_factory=list)
     may_finish: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def all(self) -> Sequence[Tool]:
@@ -67,6 +76,7 @@ class Tools:
         @tool(approval=True)
         async def long_job(name: str) -> str:
             """Do something that takes its time."""
+            self.begun.set()
             await self.may_finish.wait()
             self.done.append(f"did {name}")
             return "done"
@@ -86,6 +96,9 @@ def parley(
     model_url: str,
     tools: Tools,
     options: FrontendOptions,
+    clock: Callable[[], datetime] = utc_now,
+    policy: str = "",
+    off: Collection[str] = (),
     **limits: Any,
 ) -> ParleyClient:
     """Make the real client over a store; `limits` are further ones of its agent."""
@@ -95,20 +108,27 @@ def parley(
         retry=RetryPolicy(max_attempts=1),
     )
 
+    stores = Stores.beside(store)
+    rules = ServerPolicy(
+        homes=stores.homes,
+        changes=stores.policies,
+        file=parse_policy(policy, name="POLICY_FILE"),
+        off=off,
+    )
+
     def make_agent(client: discord.Client) -> Agent:
         return Agent(
             provider=provider,
             session_manager=store,
             tools=[*tools.all, *discord_tools(client).values()],
             may_decide=lambda request, actor: may_decide(options, actor),
+            meter=make_meter(stores, options, lambda *who: made.people.actor_of(*who), clock),
+            policy=rules,
             **limits,
         )
 
-    return ParleyClient(
-        make_agent=make_agent,
-        stores=Stores.beside(store),
-        options=options,
-    )
+    made = ParleyClient(make_agent=make_agent, stores=stores, options=options, policy=rules)
+    return made
 
 
 @dataclass(kw_only=True)
@@ -116,6 +136,8 @@ class Stage:
     """Everything a scenario plays with.
 
     Attributes:
+        policy: The operator's policy file.
+        off: Tools that are off until they are enabled.
         general: A channel where the bot answers when it is mentioned.
         desk: A channel where it answers everything.
         store: That of the bot that runs, or ran last.
@@ -137,6 +159,8 @@ class Stage:
     mod: Person
     tools: Tools
     options: FrontendOptions
+    policy: str = ""
+    off: Collection[str] = ()
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
     context_window: int = 0
@@ -191,6 +215,9 @@ class Stage:
             model_url=self.service.base_url,
             tools=self.tools,
             options=options,
+            clock=self.world.clock.now,
+            policy=self.policy,
+            off=self.off,
             approval_ttl=self.approval_ttl,
             max_model_calls=self.max_model_calls,
             context_window=self.context_window,

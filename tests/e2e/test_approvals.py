@@ -113,7 +113,7 @@ async def test_the_wrong_person_is_refused_privately(stage: Stage) -> None:
         assert answer.message.seen_only_by is stage.bob
         assert "You may not decide this request." in answer.text
     assert card.content == before
-    assert [button["label"] for button in card.buttons] == ["Approve", "Deny"]
+    assert [button["label"] for button in card.buttons] == ["Approve", "Deny", "More…"]
     assert stage.tools.done == []
 
 

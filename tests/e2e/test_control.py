@@ -1,5 +1,6 @@
 """Stopping, resetting, and failing in the open."""
 
+from bot.frontend.control import UNDO_WORKS
 from bot.sandbox import Overwrite
 from tests.e2e.stage import Stage
 from tests.setups import labels
@@ -11,7 +12,7 @@ async def test_reset_forgets_when_idle(stage: Stage) -> None:
         await stage.alice.says("I am Alice", in_=stage.desk)
         await stage.says(stage.desk, "Hello Alice.")
         answer = await stage.alice.runs("/reset", in_=stage.desk)
-        assert answer.text == "I have forgotten 1 message of this conversation."
+        assert answer.text == f"I have forgotten 1 message of this conversation. {UNDO_WORKS}"
         await stage.says(stage.desk, "began the conversation anew")
         await stage.alice.says("who am I?", in_=stage.desk)
         await stage.says(stage.desk, "I do not know.")

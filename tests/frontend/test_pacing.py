@@ -1,9 +1,10 @@
 """When the next edit of a preview may go."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.frontend.pacing import MARGIN, Budget, Kind, Pacing
+from bot.frontend.pacing import MARGIN, PREVIEWS_A_SECOND, Budget, Kind, Pacing
 
 SEND, EDIT = "/api/v10/channels/7/messages", "/api/v10/channels/7/messages/8"
 
@@ -118,6 +119,18 @@ async def test_windows_that_have_ended_are_forgotten() -> None:
     pacing, time = paced()
     for channel in range(1000):
         await takes(pacing, channel=channel)
+        time.now += 1 / PREVIEWS_A_SECOND
     time.now += 100
     pacing.learn("PATCH", EDIT, 200, told(4, 5))
     assert (len(pacing._budgets), len(pacing._last)) == (1, 0)
+
+
+async def test_previews_of_all_channels_keep_below_what_a_bot_may_make_in_all() -> None:
+    pacing, time = paced()
+    for channel in range(3):
+        await takes(pacing, channel=channel)
+    assert pacing.line == pytest.approx(3 / PREVIEWS_A_SECOND)
+    await pacing.jump_the_line()  # the first text of an answer does
+    assert pacing.line == pytest.approx(4 / PREVIEWS_A_SECOND)
+    time.now += 1.0
+    assert pacing.line < 0

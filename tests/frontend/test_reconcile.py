@@ -20,6 +20,7 @@ from bot.events import (
 from bot.frontend import FrontendOptions, Stores
 from bot.frontend.pacing import Pacing
 from bot.frontend.wiring import Parts, wire
+from bot.monitoring import Metrics
 from bot.providers.provider import Provider
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
@@ -49,6 +50,7 @@ class Desk:
             stores=Stores.beside(self.store),
             options=FrontendOptions(),
             pacing=Pacing(),
+            metrics=Metrics(),
         )
 
     @property

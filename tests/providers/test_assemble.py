@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.model import ModelAnswer, ReasoningDelta, TextDelta
+from bot.agent.model import ModelAnswer, ReasoningDelta, Reported, TextDelta
 from bot.errors import (
     ContentRefusedError,
     ContextTooLongError,
@@ -14,13 +14,13 @@ from bot.errors import (
     RequestRefusedError,
 )
 from bot.events import Usage
-from bot.providers.assemble import Assembler
+from bot.providers.assemble import Assembler, Delta
 from bot.sandbox.model.replies import chunk, delta_chunk
 
 STOP = delta_chunk({}, "stop")
 
 
-def fed(*chunks: dict[str, Any]) -> tuple[Assembler, list[TextDelta | ReasoningDelta]]:
+def fed(*chunks: dict[str, Any]) -> tuple[Assembler, list[Delta]]:
     assembler = Assembler("m")
     return assembler, [delta for each in chunks for delta in assembler.add(each)]
 
@@ -254,6 +254,25 @@ def test_usage_comes_in_a_chunk_of_its_own() -> None:
 def test_usage_that_is_odd_is_untold() -> None:
     odd = {"prompt_tokens": "10", "completion_tokens": True, "prompt_tokens_details": None}
     assert answer(STOP, chunk(usage=odd)).usage == Usage()
+    wild = {"prompt_tokens": -5, "completion_tokens": 2**70}
+    assert answer(STOP, chunk(usage=wild)).usage == Usage()
+
+
+def test_usage_is_given_as_it_comes_also_of_an_answer_that_is_refused() -> None:
+    first, last = {"prompt_tokens": 9, "completion_tokens": 0}, {"prompt_tokens": 9}
+    assembler, given = fed(
+        chunk(usage=first),
+        delta_chunk({"content": "a"}),
+        delta_chunk({}, "content_filter"),
+        chunk(usage=last),
+    )
+    assert given == [
+        Reported(Usage(input_tokens=9, output_tokens=0)),
+        TextDelta("a"),
+        Reported(Usage(input_tokens=9)),
+    ]
+    with pytest.raises(ContentRefusedError):
+        assembler.finished()
 
 
 def test_chunks_without_choices_are_passed_over() -> None:

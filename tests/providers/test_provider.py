@@ -19,6 +19,7 @@ from bot.agent.model import (
     ModelAnswer,
     ModelRequest,
     ReasoningDelta,
+    Reported,
     Retrying,
     TextDelta,
 )
@@ -43,13 +44,14 @@ async def test_an_answer_comes_in_deltas_and_then_whole(
     provider: Provider, service: ScriptedModel
 ) -> None:
     service.says("Hello, it's me.")
-    *deltas, answer = await events_of(provider)
+    *deltas, reported, answer = await events_of(provider)
     assert deltas == [TextDelta("Hello,"), TextDelta(" it's"), TextDelta(" me.")]
     assert isinstance(answer, ModelAnswer)
     assert answer.text == "Hello, it's me."
     assert (answer.model, answer.finish_reason) == ("m", "stop")
     assert answer.usage is not None
     assert answer.usage.input_tokens
+    assert reported == Reported(answer.usage)
 
 
 async def test_the_request_is_what_was_asked(make: Make, service: ScriptedModel) -> None:
@@ -143,7 +145,7 @@ async def test_a_connection_cut_before_anything_is_asked_again(
 ) -> None:
     service.breaks_after("").chunks([]).chunks([b"data: no\n\n"]).says("ok")
     events = await events_of(provider)
-    assert [type(event) for event in events] == [Retrying] * 3 + [TextDelta, ModelAnswer]
+    assert [type(event) for event in events] == [Retrying] * 3 + [TextDelta, Reported, ModelAnswer]
 
 
 async def test_the_last_chunk_needs_no_line_end(provider: Provider, service: ScriptedModel) -> None:

@@ -147,3 +147,33 @@ async def test_a_session_has_one_home_for_as_long_as_it_is_there(
     assert await homes.sessions_in(7, after="thread-1", limit=1) == ["thread-2"]
     await sqlite.delete("thread-1")
     assert await homes.of("thread-1") is None
+
+
+async def test_where_sessions_are_is_found_by_channel_and_server(
+    sqlite: SQLiteSessionManager,
+) -> None:
+    homes = HomeStore(sqlite.database)
+    for name, home in (("channel-70", (7, 70)), ("thread-1", (7, 70)), ("thread-2", (8, 80))):
+        await homes.put(name, Home(*home))
+    assert await homes.sessions_on(70) == ["channel-70", "thread-1"]
+    assert await homes.sessions_on(70, limit=1) == ["channel-70"]
+    assert await homes.servers() == [7, 8]
+    assert await homes.channels(7) == [70]
+    await homes.remove("thread-2")
+    assert await homes.servers() == [7]
+
+
+async def test_a_place_that_is_gone_is_forgotten(sqlite: SQLiteSessionManager) -> None:
+    places = PlaceStore(sqlite.database)
+    await places.mark_all({1: 5, 2: 6})
+    await places.forget(1)
+    assert await places.all() == {2: 6}
+
+
+async def test_marks_about_somebody_are_forgotten(sqlite: SQLiteSessionManager) -> None:
+    marks = MarkStore(sqlite.database)
+    assert await marks.once("stranger-7")
+    assert await marks.once("stranger-77")
+    await marks.forget_user("user-7")
+    assert await marks.once("stranger-7")
+    assert not await marks.once("stranger-77")

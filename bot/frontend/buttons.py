@@ -1,4 +1,4 @@
-"""The buttons of cards and of answers; they work after a restart."""
+"""The buttons of answers, and what all buttons have in common; they work after a restart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import discord
 from discord import ui
 
 from bot.events import Ask
-from bot.frontend.control import ASKED, NOT_HERE, NOT_YOU, Control
+from bot.frontend.control import ASKED, NOT_HERE, NOT_YOU, UNDONE, Control
+from bot.frontend.decisions import Decisions
 from bot.frontend.ids import Place
 from bot.frontend.interactions import acknowledged, answer, place_here, tell_failure
 from bot.frontend.people import People, speaker
@@ -19,6 +20,7 @@ class HasControl(Protocol):
     """The client, as far as buttons need it: discord.py makes them anew for each click."""
 
     control: Control
+    decisions: Decisions
     people: People
 
 
@@ -56,28 +58,6 @@ class Pressed(ui.DynamicItem[ui.Button[Any]], template=r"(?!)"):
     async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Do it; return what to say."""
         raise NotImplementedError
-
-
-class Approve(Pressed, template=r"approve:(?P<name>[\w-]{1,80})"):
-    """Approves the call that the card is about."""
-
-    done = frozenset({"Approved."})
-
-    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
-        """Approve it."""
-        actor = client.people.actor(interaction)
-        return await client.control.approve(place.session_id, self.name, actor)
-
-
-class Deny(Pressed, template=r"deny:(?P<name>[\w-]{1,80})"):
-    """Denies the call that the card is about, or takes the request back."""
-
-    done = frozenset({"Denied.", "Withdrawn."})
-
-    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
-        """Deny it."""
-        actor = client.people.actor(interaction)
-        return await client.control.deny(place.session_id, self.name, actor)
 
 
 class Stop(Pressed, template=r"stop:(?P<name>[\w-]{1,60}):\w+:\d+"):
@@ -118,4 +98,17 @@ class Continue(Again, template=r"continue:(?P<name>[\w-]{1,80})"):
     ask = Ask.CONTINUE
 
 
-BUTTONS = (Approve, Deny, Stop, TryAgain, Continue)
+class Undo(Pressed, template=r"undo:(?P<name>[1-9][0-9]{0,15})"):
+    """Takes the reset back whose notice carries the button."""
+
+    done = frozenset({UNDONE})
+
+    async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
+        """Undo it, if it is somebody who may reset."""
+        if not await client.people.may_talk(interaction.user, interaction.guild_id):
+            return NOT_YOU
+        actor = client.people.actor(interaction)
+        return await client.control.undo_reset(place.session_id, int(self.name), actor)
+
+
+BUTTONS = (Stop, TryAgain, Continue, Undo)

@@ -1,0 +1,1 @@
+"""What is people's own: where they talked, what was said, and that it can be forgotten."""

@@ -1,0 +1,167 @@
+"""Forgetting what somebody said, once they have confirmed it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from typing import Protocol
+
+from bot.agent import Actor, Agent
+from bot.errors import StorageError
+from bot.events import new_id
+from bot.frontend.ids import PlaceKind, place_of
+from bot.frontend.reconcile import Reconciler
+from bot.frontend.runs import Runs
+from bot.frontend.tasks import Tasks
+from bot.sessions import SessionStore
+from bot.sessions.marks import MarkStore
+
+logger = logging.getLogger(__name__)
+
+PURGE_DUE = "purge-due"
+SHOWN_WITHIN = 5.0  # seconds that Discord has to show how turns ended, before they are erased
+PURGED_WITHIN = 30.0  # seconds that somebody is let wait for it
+PAGE = 100
+
+NOTHING = "There is nothing of yours that I could forget here."
+NOT_ALL = (
+    "Others wrote here too: only people with Manage Server may let me forget the whole "
+    "conversation. You can let me forget your own messages."
+)
+STAYS = "What is shown in Discord stays there: delete it there."
+
+
+class Scope(StrEnum):
+    """What is to be forgotten."""
+
+    MINE = "mine"
+    HERE = "here"
+    EVERYTHING = "everything"
+
+
+QUESTIONS = {
+    Scope.MINE: "your messages here, with all that I answered to them, and with messages of "
+    "others that I answered together with yours",
+    Scope.HERE: "all of this conversation, whoever wrote it",
+    Scope.EVERYTHING: "all your messages wherever you wrote to me, with my answers, and whatever "
+    "else I keep under your name",
+}
+
+
+class Forgetter(Protocol):
+    """A store that keeps something under people's ids."""
+
+    async def forget_user(self, user_id: str) -> None:
+        """Forget what is kept of somebody."""
+        ...
+
+
+class Forgetting:
+    """Forgets turns in place, and lets the database's files keep nothing of them."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        store: SessionStore,
+        marks: MarkStore,
+        forgetters: Sequence[Forgetter],
+        reconciler: Reconciler,
+        runs: Runs,
+        tasks: Tasks,
+    ) -> None:
+        self._agent = agent
+        self._store = store
+        self._marks = marks
+        self._forgetters = forgetters
+        self._reconciler = reconciler
+        self._runs = runs
+        self._tasks = tasks
+
+    async def refusal(self, scope: Scope, session_id: str, actor: Actor) -> str | None:
+        """Return why somebody may not let this be forgotten, `None` if they may."""
+        if scope is Scope.EVERYTHING:
+            return None
+        authors = await self._store.authors(session_id)
+        if scope is Scope.MINE or not authors:
+            return None if actor.user_id in authors else NOTHING
+        place = place_of(session_id)
+        alone = authors.keys() <= {actor.user_id}
+        direct = place is not None and place.kind is PlaceKind.DM
+        return None if alone or direct or actor.moderator or actor.owner else NOT_ALL
+
+    async def forget(self, scope: Scope, session_id: str, actor: Actor) -> str:
+        """Forget it, if they may; return what to say."""
+        forgetting = self._forget(scope, session_id, actor)
+        return await self._tasks.task(forgetting, name=f"forgetting in {session_id}")
+
+    async def _forget(self, scope: Scope, session_id: str, actor: Actor) -> str:
+        refused = await self.refusal(scope, session_id, actor)
+        if refused is not None:
+            return refused
+        await self._marks.set(PURGE_DUE, new_id("purge"))
+        match scope:
+            case Scope.MINE:
+                await self._forget_in(session_id, actor.user_id)
+            case Scope.HERE:
+                await self._erase(session_id, None, by=actor.user_id)
+            case Scope.EVERYTHING:
+                await self._forget_everywhere(actor.user_id)
+        purging = self._tasks.task(self.purge(), name="purging")
+        await asyncio.wait([purging], timeout=PURGED_WITHIN)
+        gone = purging.done() and not purging.cancelled() and purging.result()
+        when = "" if gone else " The last traces in my files are overwritten within the hour."
+        return f"Forgotten. {STAYS}{when}"
+
+    async def _forget_everywhere(self, user_id: str) -> None:
+        before = None
+        while page := await self._store.written_by(user_id, limit=PAGE, before=before):
+            for written in page:
+                await self._forget_in(written.session_id, user_id)
+            before = page[-1].last_at
+        for forgetter in self._forgetters:
+            await forgetter.forget_user(user_id)
+
+    async def _forget_in(self, session_id: str, user_id: str) -> None:
+        """Forget somebody's turns; where nobody else wrote, all there is."""
+        alone = (await self._store.authors(session_id)).keys() == {user_id}
+        turns = None if alone else await self._store.turns_of(session_id, user_id)
+        await self._erase(session_id, turns, by=user_id)
+
+    async def _erase(self, session_id: str, turns: Collection[str] | None, *, by: str) -> None:
+        """Erase turns; people are shown first how those ended that were open."""
+        ended = await self._agent.end(session_id, turns, by=by)
+        is_shown = place_of(session_id) is not None
+        if ended and is_shown:
+            self._reconciler.wake(session_id)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SHOWN_WITHIN):
+                    await self._reconciler.caught_up(session_id)
+        await self._agent.erase(session_id, turns, by=by)
+        if ended and is_shown:
+            self._runs.start(session_id, self._agent.resume(session_id))
+
+    async def purge(self) -> bool:
+        """Let the database's files keep nothing of what is forgotten; return whether it worked."""
+        due = await self._marks.get(PURGE_DUE)
+        try:
+            await self._store.purge()
+        except StorageError as exc:
+            logger.warning("what was forgotten is purged later: %s", exc)
+            return False
+        if await self._marks.get(PURGE_DUE) == due:
+            await self._marks.set(PURGE_DUE, "")
+        return True
+
+    async def purge_if_due(self) -> None:
+        """Do it where it could not be done before, or a process ended before it was."""
+        if await self._marks.get(PURGE_DUE):
+            await self.purge()
+
+    async def purge_soon(self) -> None:
+        """Do it now or, if that cannot be, the next time somebody looks."""
+        await self._marks.set(PURGE_DUE, new_id("purge"))
+        await self.purge()

@@ -1,0 +1,179 @@
+"""Deleting conversations: when their time is over, and when their place in Discord is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+
+import discord
+
+from bot.agent import Agent
+from bot.errors import StorageError
+from bot.events import utc_now
+from bot.frontend.ids import Place, PlaceKind, place_of
+from bot.frontend.own.forgetting import Forgetting
+from bot.frontend.refusals import DiscordError, PlaceGoneError, RefusedError, asked
+from bot.sessions import SessionStore
+from bot.sessions.homes import HomeStore
+from bot.sessions.lifetimes import Lifetime, is_over
+from bot.sessions.marks import MarkStore
+from bot.sessions.places import PlaceStore
+
+logger = logging.getLogger(__name__)
+
+EVERY = 3600.0  # seconds
+PAGE = 500
+THREADS = 25  # of each server, that are asked for at a time: no event tells what went meanwhile
+UNREFERRED = timedelta(hours=1)  # bytes are handed in before what tells of them is recorded
+UNKNOWN_SERVER, NO_ACCESS = 10004, 50001
+
+
+class Retention:
+    """Looks once an hour what is over or gone, and hears what goes in between.
+
+    A place counts as gone only if Discord says so; a server that has an outage is not gone.
+    """
+
+    def __init__(
+        self,
+        *,
+        client: discord.Client,
+        agent: Agent,
+        store: SessionStore,
+        homes: HomeStore,
+        places: PlaceStore,
+        marks: MarkStore,
+        forgetting: Forgetting,
+        lifetime: Lifetime,
+    ) -> None:
+        self._client = client
+        self._agent = agent
+        self._store = store
+        self._homes = homes
+        self._places = places
+        self._marks = marks
+        self._forgetting = forgetting
+        self._lifetime = lifetime
+        self._looking = asyncio.Lock()
+
+    async def keep_looking(self) -> None:
+        """Look now and once an hour, for ever."""
+        while True:
+            try:
+                await self.look()
+            except (StorageError, DiscordError) as exc:
+                logger.warning("what is over is deleted later: %s", exc)
+            await asyncio.sleep(EVERY)
+
+    async def look(self) -> None:
+        """Delete what is over, and what is gone."""
+        async with self._looking:
+            await self._look()
+
+    async def _look(self) -> None:
+        deleted = await self._expire() if self._lifetime.any else 0
+        for server in await self._homes.servers():
+            deleted += await self._look_at(server)
+        await self._store.drop_blobs(utc_now() - UNREFERRED)
+        if deleted:
+            logger.info("%s conversations were deleted", deleted)
+            await self._forgetting.purge_soon()
+        else:
+            await self._forgetting.purge_if_due()
+
+    # -- what Discord tells ------------------------------------------------------------------------
+
+    async def channel_gone(self, channel_id: int) -> None:
+        """Delete what was said in a channel that was deleted, and in its threads."""
+        await self._purged(self._delete_all(lambda: self._homes.sessions_on(channel_id)))
+
+    async def thread_gone(self, thread_id: int) -> None:
+        """Delete what was said in a thread that was deleted."""
+        session_id = Place(PlaceKind.THREAD, thread_id).session_id
+        await self._purged(self._delete(session_id))
+
+    async def server_gone(self, server_id: int) -> None:
+        """Delete what was said in a server that the bot is in no more."""
+        await self._purged(self._delete_all(lambda: self._homes.sessions_in(server_id)))
+
+    async def _purged(self, deleting: Awaitable[int]) -> None:
+        if await deleting:
+            await self._forgetting.purge_soon()
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    async def _expire(self) -> int:
+        deleted, now = 0, utc_now()
+        page = await self._store.sessions_after(limit=PAGE)
+        while page:
+            for each in page:
+                created, updated = each.created_at, each.updated_at
+                if is_over(self._lifetime, created=created, updated=updated, now=now):
+                    deleted += await self._store.delete(each.session_id, idle_since=updated)
+            page = await self._store.sessions_after(page[-1].session_id, limit=PAGE)
+        return deleted
+
+    async def _look_at(self, server: int) -> int:
+        guild = self._client.get_guild(server)
+        if guild is None:
+            gone = await self._is_left(server)
+            sessions = self._homes.sessions_in
+            return await self._delete_all(lambda: sessions(server)) if gone else 0
+        if guild.unavailable:
+            return 0
+        deleted = 0
+        for channel in await self._homes.channels(server):
+            if guild.get_channel(channel) is None and await self._is_gone(channel):
+                deleted += await self._delete_channel(channel)
+        return deleted + await self._look_at_threads(server)
+
+    async def _delete_channel(self, channel: int) -> int:
+        return await self._delete_all(lambda: self._homes.sessions_on(channel))
+
+    async def _look_at_threads(self, server: int) -> int:
+        """Ask for some of a server's threads, each time for the next ones."""
+        deleted, mark = 0, f"looked-at-{server}"
+        after = await self._marks.get(mark) or ""
+        page = await self._homes.sessions_in(server, after=after, limit=THREADS)
+        for session_id in page:
+            place = place_of(session_id)
+            if place and place.kind is PlaceKind.THREAD and await self._is_gone(place.channel_id):
+                deleted += await self._delete(session_id)
+        await self._marks.set(mark, page[-1] if len(page) == THREADS else "")
+        return deleted
+
+    async def _is_gone(self, channel_id: int) -> bool:
+        try:
+            await asked(lambda: self._client.fetch_channel(channel_id))
+        except PlaceGoneError:
+            return True
+        except RefusedError:
+            return False
+        return False
+
+    async def _is_left(self, server: int) -> bool:
+        try:
+            await asked(lambda: self._client.fetch_guild(server))
+        except RefusedError as exc:
+            return exc.code in (UNKNOWN_SERVER, NO_ACCESS)
+        return False
+
+    # -- deleting ----------------------------------------------------------------------------------
+
+    async def _delete_all(self, first: Callable[[], Awaitable[Sequence[str]]]) -> int:
+        deleted = 0
+        while page := await first():
+            for session_id in page:
+                deleted += await self._delete(session_id)
+        return deleted
+
+    async def _delete(self, session_id: str) -> int:
+        """End what is open in a session and delete it; its home goes in either case."""
+        deleted = await self._agent.delete(session_id, by="Discord")
+        await self._homes.remove(session_id)
+        place = place_of(session_id)
+        if place is not None:
+            await self._places.forget(place.channel_id)
+        return int(deleted)

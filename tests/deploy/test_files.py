@@ -1,0 +1,100 @@
+"""The files for containers and systemd, judged by the tools of their trades."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from bot.app import LAST_SECONDS
+from bot.config import Settings
+from bot.ending import LEFTOVERS
+from tests.deploy.dockerfile import ROOT
+
+UNIT = ROOT / "deploy" / "parley.service"
+COMPOSE = ("compose.yaml", "compose.postgres.yaml")
+EXPOSURE = 15
+"""Tenths: 0 is a service that can do nothing, 100 one that may do anything."""
+
+
+def asked(*command: str) -> str:
+    """Run a command that has to succeed; return all that it prints."""
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def read(name: str) -> Any:
+    return YAML(typ="safe", pure=True).load((ROOT / name).read_text())
+
+
+def ends_within() -> float:
+    """Return how long the bot may take to end, with the settings as they come."""
+    seconds = float(Settings.model_fields["shutdown_seconds"].default)
+    return seconds + LAST_SECONDS + LEFTOVERS
+
+
+def test_the_dockerfile_is_as_its_linter_wants() -> None:
+    hadolint = Path(sys.executable).parent / "hadolint"
+    assert asked(str(hadolint), "--failure-threshold", "style", str(ROOT / "Dockerfile")) == ""
+
+
+@pytest.mark.parametrize("name", COMPOSE)
+def test_a_compose_file_is_as_the_specification_says(name: str) -> None:
+    [schema] = [
+        each for each in files("check-jsonschema") or () if each.name == "compose-spec.json"
+    ]
+    jsonschema.validate(read(name), json.loads(schema.read_text()))
+
+
+def test_the_container_can_do_little_and_has_the_time_to_end() -> None:
+    service = read("compose.yaml")["services"]["parley"]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert float(service["stop_grace_period"].removesuffix("s")) > ends_within()
+
+
+def test_only_what_the_image_needs_is_sent_to_be_built() -> None:
+    first, *rest = (ROOT / ".dockerignore").read_text().splitlines()[1:]
+    assert first == "*"
+    assert [each for each in rest if each.startswith("!")] == [
+        "!pyproject.toml",
+        "!constraints.txt",
+        "!README.md",
+        "!bot",
+    ]
+
+
+@pytest.fixture
+def unit(tmp_path: Path) -> Path:
+    """Return a copy of the unit whose program is there."""
+    if shutil.which("systemd-analyze") is None:
+        if os.environ.get("CI"):  # noqa: TID251 - the test run's own setting, not the bot's
+            pytest.fail("CI is set and there is no systemd-analyze; .ci/run installs it")
+        pytest.skip("there is no systemd-analyze")
+    text = UNIT.read_text()
+    assert "/opt/parley/bin/python" in text
+    copy = tmp_path / UNIT.name
+    copy.write_text(text.replace("/opt/parley/bin/python", sys.executable))
+    return copy
+
+
+def test_systemd_understands_the_unit(unit: Path) -> None:
+    assert asked("systemd-analyze", "verify", str(unit)) == ""
+
+
+def test_the_unit_can_do_little(unit: Path) -> None:
+    asked("systemd-analyze", "security", "--offline=true", f"--threshold={EXPOSURE}", str(unit))
+
+
+def test_the_unit_has_the_time_to_end() -> None:
+    [line] = [each for each in UNIT.read_text().splitlines() if each.startswith("TimeoutStopSec=")]
+    assert float(line.partition("=")[2]) > ends_within()

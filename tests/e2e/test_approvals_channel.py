@@ -1,0 +1,112 @@
+"""A channel for requests: the card is there, a line here leads to it; without it, here."""
+
+import asyncio
+
+from bot.sandbox import Channel, Message, Overwrite, Refusal
+from tests.e2e.stage import Stage
+
+DELETE = ("delete_file", {"path": "old.txt"})
+
+
+def channel_for_requests(stage: Stage, **options: Overwrite) -> Channel:
+    overwrites = {stage.bot: options["bot"]} if options else {}
+    return stage.guild.channel("requests", overwrites=overwrites)
+
+
+async def test_a_card_in_the_channel_for_requests_decides_what_was_asked_elsewhere(
+    stage: Stage,
+) -> None:
+    requests = channel_for_requests(stage)
+    stage.model.says(calls=[DELETE]).then("It is gone.")
+    async with stage.running(approvals_channel=requests.id):
+        await stage.alice.says("delete it", in_=stage.desk)
+        card = await stage.says(requests, "May I run")
+        line = await stage.says(stage.desk, "May I run")
+        assert '"path": "old.txt"' in card.content
+        assert line.content.endswith(f"/{stage.guild.id}/{requests.id}/{card.id}")
+        assert line.buttons == []
+    async with stage.running(approvals_channel=requests.id):
+        refused = await stage.bob.clicks(card, "Approve")
+        assert "You may not decide this request." in refused.text
+        await stage.mod.clicks(card, "Approve")
+        await stage.says(stage.desk, "It is gone.")
+        await card.until(lambda message: "It ran and ended well." in message.content)
+        await line.until(lambda message: "It ran and ended well." in message.content)
+    assert stage.tools.done == ["deleted old.txt"]
+    assert len(stage.said(requests)) == 1
+    assert len(stage.said(stage.desk)) == 2
+
+
+async def test_a_channel_that_cannot_be_written_falls_back_to_where_it_was_asked(
+    stage: Stage,
+) -> None:
+    requests = channel_for_requests(stage, bot=Overwrite.of(deny=["SEND_MESSAGES"]))
+    stage.model.says(calls=[DELETE]).then("It is gone.")
+    async with stage.running(approvals_channel=requests.id):
+        await stage.alice.says("delete it", in_=stage.desk)
+        card = await stage.says(stage.desk, "May I run")
+        await stage.mod.clicks(card, "Approve")
+        await stage.says(stage.desk, "It is gone.")
+    assert stage.said(requests) == []
+    assert stage.tools.done == ["deleted old.txt"]
+
+
+async def test_where_nobody_can_be_asked_the_call_is_denied_and_that_is_said(stage: Stage) -> None:
+    requests = channel_for_requests(stage, bot=Overwrite.of(deny=["SEND_MESSAGES"]))
+    gate = stage.model.pauses("", "Let me ask.", calls=[DELETE])
+    stage.model.then("I could not.")
+    async with stage.running(approvals_channel=requests.id):
+        await stage.alice.says("delete it", in_=stage.desk)
+        await gate.reached.wait()
+        stage.world.loses_permission(stage.bot, "SEND_MESSAGES", in_=stage.desk)
+        gate.release()
+        told = await stage.says(stage.alice.dm(stage.bot), "I cannot answer in")
+        async with asyncio.timeout(5):
+            while len(stage.asked) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+    assert "What I wanted to ask about there does not run." in told.content
+    assert "nobody could be asked" in stage.asked[1][-1][1]
+    assert stage.tools.done == []
+
+
+async def test_requests_of_dms_and_of_other_servers_stay_there(stage: Stage) -> None:
+    requests = channel_for_requests(stage)
+    other = stage.world.guild("Other")
+    lobby = other.channel("lobby")
+    other.join(stage.bot)
+    other.join(stage.alice)
+    stage.model.says(calls=[DELETE]).says(calls=[DELETE])
+    dm = stage.alice.dm(stage.bot)
+    async with stage.running(approvals_channel=requests.id):
+        await stage.alice.says("delete it", in_=dm)
+        await stage.says(dm, "May I run")
+        await stage.alice.says(f"{stage.bot.mention} delete it", in_=lobby)
+
+        async def asked() -> Message:
+            opening = lobby.messages[0]
+            return await stage.says(await stage.thread_on(opening), "May I run")
+
+        await asked()
+    assert stage.said(requests) == []
+
+
+async def test_a_channel_that_is_deleted_while_a_request_waits_is_done_without(
+    stage: Stage,
+) -> None:
+    requests = channel_for_requests(stage)
+    stage.model.says(calls=[DELETE]).then("As you wish.")
+    async with stage.running(approvals_channel=requests.id):
+        await stage.alice.says("delete it", in_=stage.desk)
+        await stage.says(requests, "May I run")
+        await stage.says(stage.desk, "https://discord.com/channels/")
+        for path in ("messages", "messages/*"):
+            stage.world.faults.next_request(
+                "*",
+                f"/channels/{requests.id}/{path}",
+                fails=Refusal.UNKNOWN_CHANNEL,
+                times=None,
+            )
+        await stage.mod.runs("/deny", in_=stage.desk)
+        await stage.says(stage.desk, "As you wish.")
+        await stage.says(stage.desk, "Denied by")
+    assert stage.tools.done == []

@@ -1,0 +1,403 @@
+"""What people get of their own, and what is forgotten, in Discord and on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import discord
+import pytest
+
+from bot.agent import endings
+from bot.errors import StorageError
+from bot.events import Author, ErasedEvent, UserMessageEvent
+from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
+from bot.frontend.own import listing
+from bot.frontend.own.commands import EMPTY, NOT_READABLE, TOO_LARGE
+from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
+from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
+from bot.sandbox import Answer, Overwrite, Person, Place
+from bot.sandbox.answers import first_response
+from bot.sandbox.gestures import click
+from bot.sessions import SQLiteSessionManager
+from bot.sessions.lifetimes import Lifetime
+from bot.sessions.marks import MarkStore
+from tests.e2e.stage import PATIENCE, Stage
+from tests.setups import labels
+
+
+def bytes_of(database: Path) -> bytes:
+    files = [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm"))]
+    return b"".join(each.read_bytes() for each in files if each.exists())
+
+
+async def forgets(person: Person, scope: Scope, place: Place) -> Answer:
+    """Ask to forget, and confirm; return what came of it."""
+    asked = await person.runs("/forget", in_=place, what=scope.value)
+    assert asked.ephemeral
+    assert asked.message is not None
+    return await person.clicks(asked.message, "Forget")
+
+
+async def test_ones_own_messages_are_forgotten_on_disk_and_for_the_model(stage: Stage) -> None:
+    stage.model.says("Hello zanzibar.").then("Hello Bob.").then("Fine.")
+    session_id = f"channel-{stage.desk.id}"
+    async with stage.running():
+        await stage.alice.says("I am zanzibar", in_=stage.desk)
+        await stage.says(stage.desk, "Hello zanzibar.")
+        await stage.bob.says("I am Bob", in_=stage.desk)
+        await stage.says(stage.desk, "Hello Bob.")
+        assert b"zanzibar" in bytes_of(stage.database)
+        done = await forgets(stage.alice, Scope.MINE, stage.desk)
+        assert done.text.startswith("Forgotten.")
+        assert b"zanzibar" not in bytes_of(stage.database)
+        again = await stage.alice.runs("/forget", in_=stage.desk, what="mine")
+        assert again.text == NOTHING
+        await stage.bob.says("go on", in_=stage.desk)
+        await stage.says(stage.desk, "Fine.")
+    assert "zanzibar" not in str(stage.asked[-1])
+    assert "I am Bob" in str(stage.asked[-1])
+    assert stage.said(stage.desk) == ["Hello zanzibar.", "Hello Bob.", "Fine."]
+    log = await stage.log_of(session_id)
+    assert [type(each) for each in log][:3] == [ErasedEvent, ErasedEvent, UserMessageEvent]
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_what_is_forgotten_is_not_shown_or_answered_anew(stage: Stage) -> None:
+    stage.model.says("Hello.")
+    async with stage.running():
+        await stage.alice.says("I am Alice", in_=stage.desk)
+        hello = await stage.says(stage.desk, "Hello.")
+        await forgets(stage.alice, Scope.HERE, stage.desk)
+    written = stage.written
+    async with stage.running() as client:
+        await client._parts.retention.look()
+        late = await stage.alice.clicks(hello, "Try again")
+        assert late.text == "Something was said since: this works only under the latest answer."
+    assert stage.written == written
+    assert len(stage.model.requests) == 1
+
+
+async def test_an_open_request_is_cancelled_before_it_is_forgotten(stage: Stage) -> None:
+    stage.model.says(calls=[("delete_file", {"path": "zanzibar.txt"})]).then("Hello Bob.")
+    async with stage.running():
+        await stage.alice.says("delete zanzibar.txt", in_=stage.desk)
+        card = await stage.says(stage.desk, "May I run")
+        approval_id = card.buttons[0]["custom_id"].partition(":")[2]
+        await stage.bob.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "This waits for a decision")
+        await forgets(stage.alice, Scope.MINE, stage.desk)
+        await stage.says(stage.desk, "Hello Bob.")
+        late = await stage.mod.runs("/approve", in_=stage.desk, request=approval_id)
+        assert late.text == "I know of no such request here."
+    assert "Withdrawn" in card.content
+    assert labels(card) == []
+    assert stage.tools.done == []
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_the_whole_conversation_is_for_who_wrote_alone_and_for_moderators(
+    stage: Stage,
+) -> None:
+    stage.model.says("One.").then("Two.")
+    async with stage.running():
+        await stage.alice.says("zanzibar", in_=stage.desk)
+        await stage.says(stage.desk, "One.")
+        asked = await stage.alice.runs("/forget", in_=stage.desk, what="here")
+        assert asked.message is not None
+        await stage.bob.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "Two.")
+        late = await stage.alice.clicks(asked.message, "Forget")
+        assert late.text == NOT_ALL  # the click is looked at again
+        done = await forgets(stage.mod, Scope.HERE, stage.desk)
+        assert done.text.startswith("Forgotten.")
+    log = await stage.log_of(f"channel-{stage.desk.id}")
+    assert all(isinstance(each, ErasedEvent) for each in log)
+
+
+async def test_everything_about_somebody_is_forgotten_wherever_it_is(stage: Stage) -> None:
+    stage.model.says("One.").then("Two.").then("Three.")
+    dm = stage.world.direct(stage.alice, stage.bot)
+    async with stage.running():
+        await stage.alice.says("zanzibar one", in_=stage.desk)
+        await stage.says(stage.desk, "One.")
+        await stage.alice.says("zanzibar two", in_=dm)
+        await stage.says(dm, "Two.")
+        await stage.bob.says("zebra", in_=stage.desk)
+        await stage.says(stage.desk, "Three.")
+    async with stage.running():  # the question outlives a restart
+        asked = await stage.alice.runs("/forget", in_=dm, what="everything")
+        assert asked.message is not None
+    async with stage.running():
+        done = await stage.alice.clicks(asked.message, "Forget")
+        assert done.text.startswith("Forgotten.")
+        assert await stage.store.written_by(f"user-{stage.alice.id}") == []
+        session = await stage.store.get(f"dm-{dm.id}")
+        assert session is not None
+        assert session.user_id is None
+        listed = await stage.alice.runs("/sessions", in_=dm)
+        assert listed.text == NO_CONVERSATIONS
+    left = bytes_of(stage.database)
+    assert b"zanzibar" not in left
+    assert b"zebra" in left
+
+
+async def test_what_cannot_be_purged_now_is_purged_later(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says("zanzibar.")
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "zanzibar.")
+
+        async def full() -> None:
+            raise StorageError("the disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(stage.store, "purge", full)
+            done = await forgets(stage.alice, Scope.MINE, stage.desk)
+        assert done.text.endswith("overwritten within the hour.")
+        assert await MarkStore(stage.store.database).get(PURGE_DUE)
+    async with stage.running() as client:
+        await client._parts.retention.look()
+        assert await MarkStore(stage.store.database).get(PURGE_DUE) == ""
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_what_somebody_wrote_elsewhere_than_in_discord_is_forgotten_too(
+    stage: Stage,
+) -> None:
+    dm = stage.world.direct(stage.alice, stage.bot)
+    async with stage.running() as client:
+        session = await stage.store.create("another-door")
+        author = Author(user_id=f"user-{stage.alice.id}")
+        session.append(UserMessageEvent(text="zanzibar", author=author))
+        await stage.store.save(session)
+        listed = await stage.alice.runs("/sessions", in_=dm)
+        assert listed.text == NO_CONVERSATIONS
+        done = await forgets(stage.alice, Scope.EVERYTHING, dm)
+        assert done.text.startswith("Forgotten.")
+        assert await client.agent.pending("another-door") == []
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+# -- /sessions -------------------------------------------------------------------------------------
+
+
+async def test_conversations_are_listed_in_pages_for_those_who_still_see_them(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "PAGE", 2)
+    stage.model.says("A.").then("B.").then("C.").then("D.")
+    secret = stage.guild.channel("secret")
+    dm = stage.world.direct(stage.alice, stage.bot)
+    hello = f"{stage.bot.mention} hello"
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "A.")
+        private = await stage.alice.opens_thread("private", in_=secret, private=True)
+        await stage.alice.adds(stage.bot, to=private)
+        await stage.alice.says(hello, in_=private)
+        await stage.says(private, "B.")
+        question = await stage.alice.says(hello, in_=stage.general)
+        thread = await stage.thread_on(question)
+        await stage.says(thread, "C.")
+        await stage.alice.says("hello", in_=dm)
+        await stage.says(dm, "D.")
+        first = await stage.alice.runs("/sessions", in_=dm)
+        assert first.text.splitlines()[0].startswith(
+            f"- https://discord.com/channels/@me/{dm.id}: "
+        )
+        assert f"channels/{stage.guild.id}/{thread.id}: 1 message of yours" in first.text
+        assert first.message is not None
+        second = await stage.alice.clicks(first.message, "More")
+        assert f"/{private.id}: " in second.text
+        assert f"/{stage.desk.id}: " in second.text
+        others = await stage.bob.runs("/sessions", in_=stage.desk)
+        assert others.text == NO_CONVERSATIONS
+        secret.overwrites[stage.alice] = Overwrite.of(deny=["VIEW_CHANNEL"])
+        second = await stage.alice.clicks(first.message, "More")
+        assert f"/{private.id}: " not in second.text
+        assert f"/{stage.desk.id}: " in second.text
+        stage.guild.leave(stage.alice)
+        gone = await stage.alice.runs("/sessions", in_=dm)
+        assert gone.text.count("https://") == 1
+
+
+# -- /export ---------------------------------------------------------------------------------------
+
+
+async def test_a_conversation_is_exported_whole(stage: Stage) -> None:
+    stage.model.says("Hello *Alice*.").says(calls=[("read_clock", {})]).then("It is noon.")
+    async with stage.running():
+        nothing = await stage.alice.runs("/export", in_=stage.desk)
+        assert nothing.text == EMPTY
+        await stage.alice.says("I am Alice", in_=stage.desk)
+        await stage.says(stage.desk, "Hello")
+        await stage.alice.runs("/reset", in_=stage.desk)
+        await stage.alice.says("what time?", in_=stage.desk)
+        await stage.says(stage.desk, "It is noon.")
+        text = (await file_of(await stage.bob.runs("/export", in_=stage.desk))).decode()
+        data = await file_of(await stage.bob.runs("/export", in_=stage.desk, format="json"))
+    for part in ("### alice, ", "I am Alice", "Hello *Alice*.", "began the conversation anew",
+                 "*Called read_clock:*", "> noon", "It is noon."):  # fmt: skip
+        assert part in text
+    told = json.loads(data)
+    assert [each["kind"] for each in told][:3] == ["user_message", "assistant_message", "reset"]
+    assert "holder" not in data.decode()
+    assert "extra" not in data.decode()
+
+
+async def file_of(answer: Answer) -> bytes:
+    assert answer.ephemeral
+    assert answer.message is not None
+    [file] = answer.message.attachments
+    return file.data
+
+
+async def test_an_export_is_for_who_may_read_here_and_for_files_that_fit(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says("Hello.")
+    async with stage.running():
+        await stage.alice.says("hi", in_=stage.desk)
+        await stage.says(stage.desk, "Hello.")
+        stage.desk.overwrites[stage.bob] = Overwrite.of(deny=["READ_MESSAGE_HISTORY"])
+        refused = await stage.bob.runs("/export", in_=stage.desk)
+        assert refused.text == NOT_READABLE
+        monkeypatch.setattr(discord.Guild, "filesize_limit", 10)
+        large = await stage.alice.runs("/export", in_=stage.desk)
+        assert large.text == TOO_LARGE.format(0)
+
+
+# -- a reset that forgives -------------------------------------------------------------------------
+
+
+async def test_a_reset_can_be_undone_by_who_may_reset(stage: Stage) -> None:
+    stage.model.says("Hello Alice.").then("You are Alice.")
+    async with stage.running():
+        await stage.alice.says("I am Alice", in_=stage.desk)
+        await stage.says(stage.desk, "Hello Alice.")
+        await stage.alice.runs("/reset", in_=stage.desk)
+        notice = await stage.says(stage.desk, "began the conversation anew")
+        await first_response(click(stage.bob, notice, "Undo"))
+        await stage.says(stage.desk, "undid the reset")
+        again = await stage.alice.clicks(notice, "Undo")
+        assert again.text == UNDO_NOT_LAST
+        await stage.alice.says("who am I?", in_=stage.desk)
+        await stage.says(stage.desk, "You are Alice.")
+    assert "I am Alice" in str(stage.asked[-1])
+
+
+async def test_a_reset_is_undone_for_ten_minutes(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says("Hello Alice.")
+    async with stage.running():
+        await stage.alice.says("I am Alice", in_=stage.desk)
+        await stage.says(stage.desk, "Hello Alice.")
+        await stage.alice.runs("/reset", in_=stage.desk)
+        notice = await stage.says(stage.desk, "began the conversation anew")
+        monkeypatch.setattr(endings, "UNDO_WITHIN", timedelta(0))
+        late = await stage.alice.clicks(notice, "Undo")
+        assert late.text == UNDO_LATE
+
+
+# -- what is over, and what is gone ----------------------------------------------------------------
+
+
+async def test_what_is_over_is_deleted_and_nobody_is_told(stage: Stage) -> None:
+    stage.model.says("zanzibar.").says(calls=[("delete_file", {"path": "x"})])
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "zanzibar.")
+        question = await stage.alice.says(f"{stage.bot.mention} delete x", in_=stage.general)
+        thread = await stage.thread_on(question)
+        await stage.says(thread, "May I run")
+    written = stage.written
+    async with stage.running(lifetime=Lifetime(idle=timedelta(0))) as client:
+        await client._parts.retention.look()
+        assert await stage.store.get(f"channel-{stage.desk.id}") is None
+        assert await stage.store.get(f"thread-{thread.id}") is not None  # it waits
+        assert await MarkStore(stage.store.database).get(PURGE_DUE) == ""
+    assert stage.written == written
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def is_gone(store: SQLiteSessionManager, session_id: str) -> None:
+    """Wait until a session is deleted."""
+    async with asyncio.timeout(PATIENCE):
+        while await store.get(session_id) is not None:  # noqa: ASYNC110 - it tells nobody
+            await asyncio.sleep(0.01)
+
+
+async def talks_everywhere(stage: Stage) -> list[str]:
+    """Talk in a channel and in a thread; return the sessions."""
+    stage.guild.grant(stage.bot, "MANAGE_CHANNELS", "MANAGE_THREADS")
+    await stage.alice.says("hello", in_=stage.desk)
+    await stage.says(stage.desk, "Hello.")
+    question = await stage.alice.says(f"{stage.bot.mention} hello", in_=stage.general)
+    thread = await stage.thread_on(question)
+    await stage.says(thread, "Hello.")
+    return [f"channel-{stage.desk.id}", f"thread-{thread.id}"]
+
+
+async def test_channels_and_threads_that_are_deleted_take_their_conversations_along(
+    stage: Stage,
+) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running() as client:
+        desk, thread = await talks_everywhere(stage)
+        for session_id in (thread, desk):
+            channel = client.get_channel(int(session_id.partition("-")[2]))
+            await channel.delete()  # type: ignore[union-attr]  # a channel of a server
+            await is_gone(stage.store, session_id)
+        assert await stage.store.sessions_after() == []
+
+
+@pytest.mark.parametrize("parent", [True, False])
+async def test_what_was_deleted_while_the_bot_was_away_goes_when_it_looks(
+    stage: Stage, parent: bool
+) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running():
+        desk, thread = await talks_everywhere(stage)
+    if parent:
+        stage.guild.channels.remove(stage.desk)
+        del stage.world.places[stage.desk.id]
+    else:
+        number = int(thread.partition("-")[2])
+        [found] = [each for each in stage.general.threads if each.id == number]
+        stage.general.threads.remove(found)
+        del stage.world.places[number]
+    async with stage.running():
+        await is_gone(stage.store, desk if parent else thread)
+        assert await stage.store.get(thread if parent else desk) is not None
+
+
+async def test_a_server_that_is_left_is_forgotten_and_one_with_an_outage_is_not(
+    stage: Stage,
+) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running() as client:
+        desk, thread = await talks_everywhere(stage)
+        guild = client.get_guild(stage.guild.id)
+        assert guild is not None
+        guild.unavailable = True
+        await client._parts.retention.look()
+        guild.unavailable = False
+        assert await stage.store.get(desk) is not None
+        stage.guild.leave(stage.bot)
+        await is_gone(stage.store, desk)
+        await is_gone(stage.store, thread)
+
+
+async def test_a_server_that_was_left_meanwhile_is_forgotten(stage: Stage) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running():
+        desk, _ = await talks_everywhere(stage)
+    stage.guild.leave(stage.bot)
+    async with stage.running():
+        await is_gone(stage.store, desk)

@@ -1,0 +1,233 @@
+"""The bot's numbers and its health, as Prometheus and a container's engine ask for them."""
+
+import asyncio
+import json
+import socket
+from asyncio import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from bot.errors import ConfigError, StorageError
+from bot.monitoring import Metrics, Watched
+from bot.monitoring.prometheus import PrometheusMetrics
+from bot.monitoring.server import ask_health, monitored
+from bot.sandbox import Scope
+from bot.sessions.open_work import OpenWork
+from tests.commands import run, running
+from tests.setups import PATIENCE, Setup, set_up
+
+GATED = """
+from bot import tool
+
+@tool(approval=True)
+async def announce_it() -> str:
+    "Tell everybody."
+    return "told"
+"""
+Numbers = dict[str, float]
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+async def fetched(port: int, path: str) -> tuple[int, str]:
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"http://127.0.0.1:{port}{path}") as answer:
+            return answer.status, await answer.text()
+
+
+async def numbers(port: int) -> Numbers:
+    """Return every sample of a scrape, by its name and its labels' values."""
+    _, text = await fetched(port, "/metrics")
+    return {
+        " ".join([each.name, *each.labels.values()]): each.value
+        for family in text_string_to_metric_families(text)
+        for each in family.samples
+    }
+
+
+async def until_it_is(well: bool, port: int) -> None:
+    """Ask until the bot is well, or is not; it tells nobody unasked."""
+    async with asyncio.timeout(PATIENCE):
+        while (await asyncio.to_thread(ask_health, "127.0.0.1", port))[0] is not well:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def home() -> AsyncIterator[Setup]:
+    async with set_up() as made:
+        yield made
+
+
+@asynccontextmanager
+async def watched_bot(
+    home: Setup, folder: Path, port: int, *arguments: str, **settings: str
+) -> AsyncIterator[subprocess.Process]:
+    """Run the bot with its port while the block lasts; it is well when the block begins."""
+    given = {**home.settings, "METRICS_PORT": str(port), **settings}
+    async with running("run", *arguments, in_=folder, settings=given) as process:
+        await home.sandbox.connected(home.bot, PATIENCE)
+        await until_it_is(True, port)
+        yield process
+    await home.sandbox.disconnected(home.bot)
+
+
+async def test_a_bot_is_scraped_after_it_answered(home: Setup, tmp_path: Path) -> None:
+    port = free_port()
+    gate = home.model.pauses("Hello", then=" Alice.")
+    fault = home.sandbox.faults.next_send(fails=429, retry_after=0.01, scope=Scope.USER)
+    async with watched_bot(home, tmp_path, port):
+        await home.alice.says("hello", in_=home.desk)
+        await home.desk.until(lambda each: "Hello" in each[-1].content, PATIENCE)
+        gate.release()
+        await home.said("Hello Alice.")
+        found = await numbers(port)
+    assert fault.is_over
+    assert found["parley_turns_total completed"] == 1
+    assert found["parley_first_text_seconds_count"] == 1
+    assert found["parley_edit_lag_seconds_count"] >= 1
+    assert found["parley_tokens_total input"] > 0
+    assert found["parley_tokens_total output"] > 0
+    assert found["parley_discord_rate_limited_total user"] == 1
+    assert found["parley_gateway_connected"] == 1
+    assert found["parley_event_loop_lag_seconds_count"] > 0
+    assert found["parley_database_seconds_count write"] > 0
+    assert found["parley_database_seconds_count read"] > 0
+    assert (found["parley_open_turns"], found["parley_approvals_waiting"]) == (0, 0)
+
+
+async def test_what_waits_is_counted_also_after_a_restart(home: Setup, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(GATED)
+    port = free_port()
+    home.model.says(calls=[("announce_it", {})])
+    async with watched_bot(home, tmp_path, port, TOOLS="mine.py"):
+        await home.alice.says("tell them", in_=home.desk)
+        await home.desk.until(
+            lambda each: any("Approve" in str(message.buttons) for message in each), PATIENCE
+        )
+    async with watched_bot(home, tmp_path, port, TOOLS="mine.py"):
+        found = await numbers(port)
+    assert (found["parley_open_turns"], found["parley_approvals_waiting"]) == (1, 1)
+
+
+async def test_the_command_asks_a_bot_how_it_is(home: Setup, tmp_path: Path) -> None:
+    port = free_port()
+    here = {"METRICS_PORT": str(port)}
+    async with watched_bot(home, tmp_path, port):
+        well = await run("check", "--health", in_=tmp_path, settings=here)
+    gone = await run("check", "--health", in_=tmp_path, settings=here)
+    off = await run("check", "--health", in_=tmp_path)
+    assert (well.status, well.out) == (0, "gateway ok\ndatabase ok\n")
+    assert gone.status == 1
+    assert gone.out.startswith(f"no answer from 127.0.0.1:{port}: ")
+    assert off.status == 2
+    assert "METRICS_PORT is 0" in off.err
+
+
+async def test_a_bot_that_discord_does_not_reach_is_not_well(home: Setup, tmp_path: Path) -> None:
+    port = free_port()
+    async with watched_bot(home, tmp_path, port):
+        await home.sandbox.network.goes()
+        await until_it_is(False, port)
+        status, text = await fetched(port, "/healthz")
+        found = await numbers(port)
+    assert (status, text) == (503, "gateway FAIL\ndatabase ok\n")
+    assert found["parley_gateway_connected"] == 0
+
+
+async def test_a_port_that_is_taken_is_one_line(home: Setup, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        end = await run("run", in_=tmp_path, settings={**home.settings, "METRICS_PORT": port})
+    assert end.status == 2
+    assert f"METRICS_PORT: http://127.0.0.1:{port} cannot be used" in end.err
+    assert "Traceback" not in end.err
+
+
+async def test_a_log_for_programs_is_one_object_a_line(home: Setup, tmp_path: Path) -> None:
+    end = await run(
+        "run",
+        "--log-format",
+        "json",
+        in_=tmp_path,
+        settings={**home.settings, "LOG_LEVEL": "DEBUG", "DISCORD_TOKEN": "wrong"},
+    )
+    *logged, _, problem = end.err.splitlines()
+    assert problem.startswith("  - Discord refuses DISCORD_TOKEN")
+    lines = [json.loads(each) for each in logged if each.startswith("{")]
+    assert lines
+    assert all({"time", "level", "logger", "message"} <= each.keys() for each in lines)
+
+
+class Disk:
+    """A database that can be well or not."""
+
+    def __init__(self) -> None:
+        self.well = True
+        self.writes = 0
+
+    async def write(self) -> None:
+        self.writes += 1
+        if not self.well:
+            raise StorageError("the disk is full")
+
+    async def count(self) -> OpenWork:
+        await self.write()
+        return OpenWork(turns=3, approvals=2)
+
+
+async def test_a_database_that_cannot_be_written_is_not_well() -> None:
+    port, disk, metrics = free_port(), Disk(), PrometheusMetrics()
+    watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
+    disk.well = False
+    async with monitored("127.0.0.1", port, metrics, watched):
+        assert await fetched(port, "/healthz") == (503, "gateway ok\ndatabase FAIL\n")
+        assert (await numbers(port))["parley_open_turns"] == 0
+        told = await asyncio.to_thread(ask_health, "0.0.0.0", port)  # noqa: S104
+        assert told == (False, "gateway ok\ndatabase FAIL\n")
+        disk.well = True
+        assert (await fetched(port, "/healthz"))[0] == 200
+        found = await numbers(port)
+    assert (found["parley_open_turns"], found["parley_approvals_waiting"]) == (3, 2)
+
+
+async def test_those_who_ask_often_do_not_load_the_database() -> None:
+    port, disk, metrics = free_port(), Disk(), PrometheusMetrics()
+    watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
+    async with monitored("127.0.0.1", port, metrics, watched):
+        for _ in range(5):
+            await fetched(port, "/healthz")
+            await fetched(port, "/metrics")
+    assert disk.writes == 2
+
+
+async def test_a_port_of_another_is_an_error_for_the_operator() -> None:
+    watched = Watched(connected=lambda: True, write=Disk().write, count_open=Disk().count)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=r"METRICS_PORT: .* cannot be used"):
+            async with monitored("127.0.0.1", port, PrometheusMetrics(), watched):
+                raise AssertionError("it did not fail")
+
+
+def test_numbers_that_nobody_wants_are_not_kept() -> None:
+    metrics = Metrics()
+    metrics.recorded([])
+    metrics.first_text(1.0)
+    metrics.edited(1.0)
+    metrics.rate_limited("user")
+    metrics.loop_lag(0.1)
+    metrics.database("read", 0.1)
+    assert vars(metrics) == {}
