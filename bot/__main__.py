@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from bot.errors import ConfigError, ParleyError, StorageError
+from bot.errors import ConfigError, ParleyError, SessionExistsError, StorageError, TransferError
 from bot.logs import log_to_stderr
+
+T = TypeVar("T")
 
 EPILOG = """\
 Settings come from the environment and from .env in the working directory; .env.example names
@@ -149,6 +152,57 @@ def _backup(given: argparse.Namespace) -> int:
     return 0
 
 
+def _import(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+    from bot.sessions import SQLiteSessionManager
+    from bot.transfer import read_file, take_in
+
+    settings = load_settings(given.env_file, discord=False, model=False)
+    try:
+        found = read_file(given.file, given.format, given.theirs)
+        taking = _with(
+            SQLiteSessionManager(settings.database),
+            lambda store: take_in(store, given.session, found),
+        )
+        session = asyncio.run(taking)
+    except (TransferError, SessionExistsError) as exc:
+        _complain(f"Nothing was imported: {exc}")
+        return 1
+    left_out = f"; left out: {', '.join(found.left_out)}" if found.left_out else ""
+    print(f"{given.file} is now the session {given.session}: {session.last_seq:,} events{left_out}")
+    return 0
+
+
+def _export(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+    from bot.sessions import SQLiteSessionManager
+    from bot.transfer import export_session
+
+    settings = load_settings(given.env_file, discord=False, model=False)
+    try:
+        exporting = _with(
+            SQLiteSessionManager(settings.database),
+            lambda store: export_session(store, given.session),
+        )
+        text = json.dumps(asyncio.run(exporting), ensure_ascii=True, indent=1)
+        if given.out is None:
+            print(text)
+        else:
+            with given.out.open("x", encoding="utf-8") as file:
+                file.write(f"{text}\n")
+    except (TransferError, OSError) as exc:
+        _complain(f"Nothing was exported: {exc}")
+        return 1
+    return 0
+
+
+async def _with(store: Any, work: Callable[[Any], Awaitable[T]]) -> T:
+    try:
+        return await work(store)
+    finally:
+        await store.close()
+
+
 def _usage(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
@@ -246,6 +300,25 @@ def _parser() -> argparse.ArgumentParser:
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    taking = add("import", _import, "make a conversation from a file a session of the bot's")
+    taking.add_argument("file", type=Path, metavar="FILE", help="what to import")
+    taking.add_argument(
+        "--session", type=_session_id, required=True, metavar="ID", help="a new session's id"
+    )
+    taking.add_argument(
+        "--format",
+        choices=("auto", "nagents", "openai", "parley"),
+        default="auto",
+        help="nagents: its SQLite file; openai: messages as JSON or JSONL; parley: an export",
+    )
+    taking.add_argument(
+        "--from", dest="theirs", metavar="ID", help="which session, of a file that has several"
+    )
+    giving = add("export", _export, "write the whole log of a session as JSON")
+    giving.add_argument(
+        "--session", type=_session_id, required=True, metavar="ID", help="the session's id"
+    )
+    giving.add_argument("--out", type=Path, metavar="FILE", help="a new file (default: print it)")
     usage = add("usage", _usage, "tell how many tokens were used, also while the bot runs")
     usage.add_argument("--csv", action="store_true", help="as CSV; without --by: every call")
     usage.add_argument("--by", choices=("user", "server", "model", "day"), help="what to sum up by")

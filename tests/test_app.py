@@ -71,6 +71,8 @@ async def test_the_model_is_told_how_speakers_are_marked(home: Setup, tmp_path: 
     assert [each["function"]["name"] for each in home.model.requests[0]["tools"]] == [
         "current_time",
         "roll_dice",
+        "remember",
+        "schedule",
     ]
 
 

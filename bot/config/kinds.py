@@ -25,6 +25,8 @@ ToolName = Literal[
     "current_time",
     "roll_dice",
     "fetch_page",
+    "remember",
+    "schedule",
     "read_messages",
     "search_messages",
     "announce",
@@ -36,6 +38,7 @@ ToolName = Literal[
     "time_out_member",
 ]
 SHIPPED = frozenset(get_args(ToolName))
+DEFAULT_TOOLS = ("current_time", "roll_dice", "remember", "schedule")
 
 
 def _split(value: object) -> object:

@@ -10,6 +10,7 @@ from pydantic import AliasChoices, Field, PrivateAttr, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.config.kinds import (
+    DEFAULT_TOOLS,
     Count,
     DatabaseFile,
     Id,
@@ -87,9 +88,10 @@ class Settings(BaseSettings):
         None, description="A text file to read in place of SYSTEM_PROMPT."
     )
     tools: Tools = Field(
-        ("current_time", "roll_dice"),
+        DEFAULT_TOOLS,
         description="The tools it may use: current_time, roll_dice, fetch_page (reads web pages; "
-        "asks unless a person wrote the address); in Discord, within what both it and who asks may "
+        "asks unless a person wrote the address); in Discord, remember (only for who has turned "
+        "/memory on), schedule (says something later), and, within what both it and who asks may "
         "do, read_messages, search_messages and, after an approval, announce, post_message, "
         "start_thread, pin_message, make_poll, create_event, time_out_member; your own as "
         "my_tools.py or package.module; or none.",

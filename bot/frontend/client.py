@@ -20,6 +20,7 @@ from bot.frontend.card_forms import sent_off
 from bot.frontend.commands import add_commands
 from bot.frontend.list_commands import add_lists
 from bot.frontend.lists import Lists
+from bot.frontend.memory_command import add_memory_command
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.outbox import NOBODY
 from bot.frontend.own.commands import OWN_BUTTONS, add_own_commands
@@ -29,7 +30,9 @@ from bot.frontend.patience import make_patient
 from bot.frontend.policies import Policies
 from bot.frontend.policy import ServerPolicy
 from bot.frontend.policy_commands import PolicyCommands
+from bot.frontend.schedule_commands import add_schedule_commands
 from bot.frontend.stores import Stores
+from bot.frontend.taking_back import TakeBack, Undoing
 from bot.frontend.tree import Tree
 from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
@@ -92,6 +95,10 @@ class ParleyClient(discord.AutoShardedClient):
             metrics=metrics,
         )
         self.control, self.people = self._parts.control, self._parts.people
+        self.undoing: Undoing = {
+            "memory": self._parts.remembering.undo,
+            "schedule": self._parts.scheduling.cancel,
+        }
         self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
         self._sessions = stores.sessions
         self.decisions = self._parts.decisions
@@ -113,6 +120,8 @@ class ParleyClient(discord.AutoShardedClient):
         await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
+        add_memory_command(self.tree, self._parts.remembering, self.people)
+        add_schedule_commands(self.tree, self._parts.scheduling, self.people)
         add_commands(self.tree, self.control, self.decisions, self.people)
         add_lists(self.tree, self._lists, self.people)
         self.tree.add_command(PolicyCommands(self._policies, self.people))
@@ -124,7 +133,7 @@ class ParleyClient(discord.AutoShardedClient):
             store=self._sessions,
             people=self.people,
         )
-        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS)
+        self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS, TakeBack)
         await self.tree.sync_if_changed(self._marks)
 
     async def on_shard_connect(self, shard_id: int) -> None:
@@ -167,6 +176,7 @@ class ParleyClient(discord.AutoShardedClient):
     async def on_ready(self) -> None:
         """Go on with what was left open; Discord may say that it is ready more than once."""
         self._parts.reconciler.retry()
+        self._parts.reminders.wake()
         if self._closing is None:
             self._parts.catch_up.wake()
         if not self._recovered and self._closing is None:
@@ -205,6 +215,7 @@ class ParleyClient(discord.AutoShardedClient):
     async def _let_finish(self) -> None:
         parts = self._parts
         parts.expiry.close()
+        parts.reminders.close()
         parts.arrivals.close()
         await parts.reading.cancel()
         if not await parts.work.finish(self.options.drain_seconds):

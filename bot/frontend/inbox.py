@@ -10,6 +10,7 @@ import discord
 
 from bot.agent import Agent
 from bot.agent.failures import failure_of, logged
+from bot.agent.memory import Recollection
 from bot.errors import StorageError
 from bot.events import ErrorEvent
 from bot.frontend.access import Reaction
@@ -63,6 +64,7 @@ class Inbox:
         outage: Outage,
         locks: Locks[int],
         rate: Rate,
+        recollection: Recollection,
         options: FrontendOptions,
     ) -> None:
         self._client = client
@@ -78,6 +80,7 @@ class Inbox:
         self._locks = locks
         self._options = options
         self._rate = rate
+        self._recollection = recollection
 
     async def hear(self, messages: Sequence[discord.Message]) -> Heard:
         """Record what a person said, and begin to answer it, if it is to be answered.
@@ -178,8 +181,9 @@ class Inbox:
             return True
         if messages[0].guild is not None:
             await self._homes.put(place.session_id, home_of(messages[0], messages[0].guild))
+        told = await self._recollection.brought(said, place.session_id)
         user_id = user_id_of(messages[0].author.id)
-        run = self._agent.run(said, place.session_id, user_id=user_id)
+        run = self._agent.run(told, place.session_id, user_id=user_id)
         first = await self._runs.begin(place.session_id, run)
         return not isinstance(first, ErrorEvent)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.agent.budgets import Budgets
+from bot.events import utc_now
 from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
@@ -55,6 +57,7 @@ class FrontendOptions:
         reconnect_within: Seconds between two attempts to connect, at the most.
         lifetime: For how long conversations are kept.
         api_base: Where Discord's REST API is.
+        clock: Tells what time it is, for what is to be said later.
     """
 
     guild_ids: frozenset[int] = frozenset()
@@ -80,3 +83,4 @@ class FrontendOptions:
     reconnect_within: float = 60.0
     lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API
+    clock: Callable[[], datetime] = utc_now

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 from bot.frontend.own.forgetting import Forgetter
 from bot.sessions import SessionStore, SQLiteSessionManager
+from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
 from bot.sessions.ids import SessionIds
 from bot.sessions.marks import MarkStore
+from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
 from bot.sessions.policies import PolicyStore
+from bot.sessions.schedules import ScheduleStore
+from bot.sessions.sql_memories import memories_in
 from bot.sessions.usage import UsageStore
 
 
@@ -26,6 +30,9 @@ class Stores:
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
+        memories: What is remembered of people across sessions.
+        consents: Who lets that be, and where.
+        schedules: What is to be said later.
         usage: What calls of the model used.
         policies: What was decided about tools.
         ids: Finds sessions by where they are.
@@ -36,6 +43,9 @@ class Stores:
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
+    memories: MemoryManager
+    consents: ConsentStore
+    schedules: ScheduleStore
     usage: UsageStore
     policies: PolicyStore
     ids: SessionIds
@@ -43,7 +53,8 @@ class Stores:
     @property
     def forgetters(self) -> Sequence[Forgetter]:
         """The stores that keep something under people's ids, besides what they wrote."""
-        return (self.sessions, self.marks, self.usage)
+        stores = (self.sessions, self.marks, self.usage)
+        return (*stores, self.memories, self.consents, self.schedules)
 
     @classmethod
     def beside(cls, sessions: SQLiteSessionManager) -> Stores:
@@ -55,6 +66,9 @@ class Stores:
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),
+            memories=memories_in(database),
+            consents=ConsentStore(database),
+            schedules=ScheduleStore(database),
             usage=UsageStore(database),
             policies=PolicyStore(database),
             ids=SessionIds(database),

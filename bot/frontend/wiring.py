@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import discord
 
 from bot.agent import Agent
+from bot.agent.memory import Recollection
 from bot.events import RecordedEvent
 from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
@@ -32,8 +33,11 @@ from bot.frontend.rate import Rate
 from bot.frontend.reading.message import MessageReader
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
+from bot.frontend.remembering import MemoryRules, Remembering
+from bot.frontend.reminding import Reminders, Reminding
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
+from bot.frontend.scheduling import Scheduling
 from bot.frontend.seen import Seen
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
@@ -62,6 +66,9 @@ class Parts:
     people: People
     desk: UsageDesk
     recovery: Recovery
+    remembering: Remembering
+    reminders: Reminders
+    scheduling: Scheduling
     expiry: Expiry
     previews: Previews
     reconciler: Reconciler
@@ -141,6 +148,21 @@ def wire(
         failed=lambda: comeback.soon(),
     )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
+    forgetting = Forgetting(
+        agent=agent,
+        store=store,
+        marks=marks,
+        forgetters=stores.forgetters,
+        reconciler=reconciler,
+        runs=runs,
+        tasks=work,
+    )
+    remembering = Remembering(
+        memories=stores.memories,
+        rules=MemoryRules(stores.consents, stores.homes),
+        purge=forgetting.purge_soon,
+        tasks=work,
+    )
     inbox = Inbox(
         client=client,
         agent=agent,
@@ -154,8 +176,24 @@ def wire(
         outage=outage,
         locks=locks,
         rate=rate,
+        recollection=Recollection(stores.memories, store, remembering.rules.allowed),
         options=options,
     )
+    reminders = Reminders(
+        Reminding(
+            client=client,
+            agent=agent,
+            schedules=stores.schedules,
+            homes=stores.homes,
+            people=people,
+            outbox=outbox,
+            runs=runs,
+            work=work,
+            clock=options.clock,
+            window=options.catch_up_window,
+        )
+    )
+    stores.schedules.on_added = reminders.wake
     arrivals = Arrivals(
         client=client,
         inbox=inbox,
@@ -165,15 +203,6 @@ def wire(
         on_behind=lambda: catch_up.retry(),
     )
     catch_up = CatchUp(client=client, arrivals=arrivals, places=stores.places, tasks=reading)
-    forgetting = Forgetting(
-        agent=agent,
-        store=store,
-        marks=marks,
-        forgetters=stores.forgetters,
-        reconciler=reconciler,
-        runs=runs,
-        tasks=work,
-    )
     retention = Retention(
         client=client,
         agent=agent,
@@ -195,6 +224,9 @@ def wire(
         people=people,
         desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
         recovery=recovery,
+        remembering=remembering,
+        reminders=reminders,
+        scheduling=Scheduling(schedules=stores.schedules, clock=options.clock),
         expiry=expiry,
         previews=previews,
         reconciler=reconciler,

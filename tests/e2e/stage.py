@@ -23,7 +23,7 @@ from bot.frontend import (
     make_meter,
     may_decide,
 )
-from bot.frontend.tools import discord_tools
+from bot.frontend.tools import discord_tools, stored_tools
 from bot.providers.provider import Provider
 from bot.providers.retry import RetryPolicy
 from bot.sandbox import (
@@ -120,7 +120,11 @@ def parley(
         return Agent(
             provider=provider,
             session_manager=store,
-            tools=[*tools.all, *discord_tools(client).values()],
+            tools=[
+                *tools.all,
+                *discord_tools(client).values(),
+                *stored_tools(stores, options.clock).values(),
+            ],
             may_decide=lambda request, actor: may_decide(options, actor),
             meter=make_meter(stores, options, lambda *who: made.people.actor_of(*who), clock),
             policy=rules,
@@ -193,6 +197,7 @@ class Stage:
         client.agent.suspend()
         parts = client._parts
         parts.expiry.close()
+        parts.reminders.close()
         await asyncio.gather(parts.showing.cancel(), parts.work.cancel())
 
     @property
