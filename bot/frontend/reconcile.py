@@ -129,6 +129,7 @@ class Reconciler:
         known = await self._deliverer.known(session_id, turns)
         try:
             async with self._previews.giving_way(session_id, _with_new_files(seen, known)):
+                known = await self._deliverer.known(session_id, turns)  # a status line too
                 complete = await self._show(session_id, seen, known)
         except PlaceGoneError as exc:
             logger.info("the place of %s was deleted: nobody can see it any more", session_id)
