@@ -78,6 +78,8 @@ class Deliverer:
 
     async def _shown(self, session_id: str, shown: Shown, known: Known) -> Delivery:
         delivery = known.get(shown.key) or await self._taken_over(shown.key, known)
+        if delivery is None and shown.key.purpose is Purpose.FILES:
+            await self._clear_the_way(shown, known)
         delivery = delivery or await self._fresh(session_id, shown)
         if delivery.message_id is None and shown.key in known:
             delivery = await self._looked_for(delivery, shown)
@@ -105,6 +107,12 @@ class Deliverer:
             status, subject=key.subject, purpose=key.purpose.value, content_hash=""
         )
         return moved
+
+    async def _clear_the_way(self, shown: Shown, known: Known) -> None:
+        """Take away the status line: the answer would begin there, above what comes before it."""
+        status = known.pop(status_key(shown.key.turn_id), None)
+        if status is not None:
+            await self.remove(status, asked=shown.asked)
 
     async def remove(self, delivery: Delivery, *, asked: str | None) -> None:
         """Take a message away, and the note of it; one whose id was lost is looked for."""

@@ -102,6 +102,8 @@ class Follower:
                 self._sign.on()
                 (await self._written(event.turn_id)).working(await self._tools(event.turn_id))
             case ToolResultEvent() if self._preview is not None:
+                if event.attachments:
+                    self._preview.behind()
                 self._preview.working(await self._tools(event.turn_id))
             case _:
                 pass

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 
 from bot.errors import StorageError
 from bot.frontend.draft import Draft, Due, Subject, using
@@ -54,6 +55,7 @@ class Preview:
         self._news = asyncio.Event()
         self._writing = asyncio.Lock()
         self._begun = ""  # the model call of which the first text was written, or tried
+        self._behind = False
         self._closed = False
         self._task = tasks.task(self._keep_writing(), name=f"preview of {subject.session_id}")
 
@@ -89,6 +91,17 @@ class Preview:
     def _tell_tools(self) -> None:
         self._timer = None
         self.note(using(self._tools))
+
+    def behind(self) -> None:
+        """Begin no text before what was recorded by now is shown."""
+        self._behind = True
+
+    @asynccontextmanager
+    async def giving_way(self) -> AsyncIterator[None]:
+        """Write nothing while the block lasts, in which the status line is taken away."""
+        async with self._writing:
+            yield
+            self._draft.gave_way()
 
     def goes_on(self, subject: Subject) -> bool:
         """Whether this shows a subject too; also the next call, if this one has no text."""
@@ -134,6 +147,9 @@ class Preview:
                 return
 
     async def _write_in_turn(self, due: Due) -> None:
+        if due.begins and self._behind:
+            self._behind = False
+            await self._after()
         if due.begins and self._begun != self.subject.name:
             self._begun = self.subject.name
             await self._pacing.jump_the_line()
@@ -223,6 +239,16 @@ class Previews:
         subject = preview.subject
         if subject.turn_id in closed or (subject.turn_id, subject.name) in recorded:
             await self.end(session_id)
+
+    @asynccontextmanager
+    async def giving_way(self, session_id: str, turn_ids: Collection[str]) -> AsyncIterator[None]:
+        """Let messages of these turns be shown before the text that is written next."""
+        preview = self._open.get(session_id)
+        if preview is None or preview.subject.turn_id not in turn_ids:
+            yield
+            return
+        async with preview.giving_way():
+            yield
 
     async def close(self) -> None:
         """End all previews."""

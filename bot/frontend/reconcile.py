@@ -154,7 +154,9 @@ class Reconciler:
         turns = seen.closed.keys() | {shown.key.turn_id for shown in seen.shown}
         known = await self._deliverer.known(session_id, turns)
         try:
-            complete = await self._show(session_id, seen, known)
+            async with self._previews.giving_way(session_id, _with_new_files(seen, known)):
+                known = await self._deliverer.known(session_id, turns)  # a status line too
+                complete = await self._show(session_id, seen, known)
         except PlaceGoneError as exc:
             logger.info("the place of %s was deleted: nobody can see it any more", session_id)
             await self._deny_unseen(session_id, seen, exc)
@@ -225,3 +227,9 @@ class Reconciler:
 def _recorded(seen: View) -> set[tuple[str, str]]:
     answers = (each.key for each in seen.shown if each.key.purpose is Purpose.ANSWER)
     return {(key.turn_id, key.subject) for key in answers}
+
+
+def _with_new_files(seen: View, known: Known) -> set[str]:
+    """Return the turns of which files are to be shown that were not yet."""
+    files = (each.key for each in seen.shown if each.key.purpose is Purpose.FILES)
+    return {key.turn_id for key in files if key not in known or known[key].message_id is None}
