@@ -19,6 +19,9 @@ from bot.storage.migrations import migrate_postgres
 if TYPE_CHECKING:
     import psycopg
 
+NUMBERS = {"memories": "number"}
+"""Columns by which SQLite finds rows in its index of words: each file has numbers of its own."""
+
 FILE = "sqlite:///"
 SERVERS = ("postgresql://", "postgres://")
 
@@ -103,14 +106,17 @@ class _File(End):
     def tables(self) -> Sequence[Table]:
         names = self.rows(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " AND name IN (SELECT name FROM pragma_table_list WHERE type = 'table')"
             " ORDER BY rowid"
         )
         return [self._table(name) for (name,) in names]
 
     def _table(self, name: str) -> Table:
+        own = NUMBERS.get(name)
         columns = self.rows("SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid", (name,))
-        key = sorted((place, column) for column, place in columns if place)
-        return Table(name, [column for column, _ in columns], [column for _, column in key])
+        kept = [column for column, _ in columns if column != own]
+        key = sorted((place, column) for column, place in columns if place and column != own)
+        return Table(name, kept, [column for _, column in key] or kept[:1])
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> Sequence[Row]:
         return self._connection.execute(sql, values).fetchall()
@@ -150,7 +156,8 @@ def _server(url: str) -> Iterator[End]:
 _TABLES = """
     SELECT c.relname, a.attname, t.typname, array_position(i.indkey::int[], a.attnum::int)
     FROM pg_class c
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+        AND NOT a.attisdropped AND a.attgenerated = ''
     JOIN pg_type t ON t.oid = a.atttypid
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
     WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema'

@@ -15,6 +15,7 @@ import pytest
 
 from bot.errors import StorageError
 from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
+from bot.storage.ends import NUMBERS
 from tests.postgres import Server, serving
 
 INSERT = "INSERT INTO marks (key, value) VALUES (?, '')"
@@ -278,10 +279,12 @@ async def test_both_engines_have_the_same_tables_and_columns(
     theirs = await file.fetch(
         "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c"
         " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+        " AND t.name IN (SELECT name FROM pragma_table_list WHERE type = 'table')"
     )
     ours = await database.fetch(
         "SELECT table_name, column_name FROM information_schema.columns"
-        " WHERE table_schema = 'public' AND table_name <> 'schema'"
+        " WHERE table_schema = 'public' AND table_name <> 'schema' AND is_generated = 'NEVER'"
     )
-    assert sorted(ours) == sorted(theirs)
+    numbers = set(NUMBERS.items())
+    assert sorted(ours) == sorted(set(theirs) - numbers)
     await file.close()
