@@ -27,7 +27,7 @@ from bot.errors import ConfigError
 from bot.mcp import open_servers
 from bot.monitoring import Watched
 from bot.providers import Provider, ProviderType
-from bot.sessions import SQLiteSessionManager
+from bot.sessions import PostgresSessionManager, SQLiteSessionManager, SQLSessionManager
 from bot.sessions.homes import HomeStore
 from bot.sessions.lifetimes import Lifetime
 from bot.sessions.marks import MarkStore
@@ -79,6 +79,13 @@ def make_provider(settings: Settings) -> Provider:
     )
 
 
+def make_store(settings: Settings) -> SQLSessionManager:
+    """Return the sessions of the database that is set up."""
+    if url := settings.database_url.get_secret_value():
+        return PostgresSessionManager(url)
+    return SQLiteSessionManager(settings.database)
+
+
 def chosen_tools(settings: Settings, shipped: Mapping[str, Tool]) -> list[Tool]:
     """Return the tools that are set up; shipped ones that need a Discord only where they have it.
 
@@ -112,7 +119,7 @@ def make_agent(
     settings: Settings,
     *,
     provider: Provider,
-    store: SQLiteSessionManager,
+    store: SQLSessionManager,
     tools: Sequence[Tool],
     meter: Meter,
     toolsets: Sequence[ToolSource] = (),
@@ -145,7 +152,7 @@ def _policy_without_servers(settings: Settings, tools: Sequence[Tool]) -> Policy
 
 
 @asynccontextmanager
-async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSessionManager]]:
+async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLSessionManager]]:
     """Open an agent without Discord, for a terminal."""
     for name in OF_DISCORD.intersection(settings.tools).difference(DEFAULT_TOOLS):
         logger.warning("TOOLS: %s needs Discord, so there is none here", name)
@@ -170,7 +177,7 @@ async def open_app(
     rest open in the log.
 
     Raises:
-        ConfigError: if another bot works with the database.
+        ConfigError: if another bot works with the file.
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
@@ -186,7 +193,8 @@ async def open_app(
     from bot.frontend.tools import discord_tools, stored_tools
 
     async with AsyncExitStack() as stack:
-        stack.enter_context(claimed(settings.database))
+        if not settings.database_url.get_secret_value():
+            stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
         options, stores = frontend_options(settings), Stores.beside(store)
         book = SettingsBook(stores.settings, operator_of(settings, options))
@@ -286,7 +294,7 @@ def _monitored(
     settings: Settings,
     metrics: PrometheusMetrics,
     client: ParleyClient,
-    store: SQLiteSessionManager,
+    store: SQLSessionManager,
 ) -> AbstractAsyncContextManager[None]:
     from bot.monitoring.server import monitored
 
@@ -303,6 +311,7 @@ def _monitored(
 def frontend_options(settings: Settings) -> FrontendOptions:
     """Return what the front end needs to know of the settings."""
     from bot.frontend import DMPolicy, FrontendOptions, ReplyMode
+    from bot.frontend.shards import Shards
 
     return FrontendOptions(
         guild_ids=settings.allowed_servers,
@@ -322,6 +331,7 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         sees_images=settings.model_sees_images,
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
+        shards=Shards(settings.shard_count, settings.shard_ids),
         lifetime=Lifetime(
             age=_days(settings.session_max_days), idle=_days(settings.session_idle_days)
         ),
@@ -366,8 +376,8 @@ def preload() -> None:
 
 async def _open_parts(
     stack: AsyncExitStack, settings: Settings
-) -> tuple[Provider, SQLiteSessionManager]:
-    provider, store = make_provider(settings), SQLiteSessionManager(settings.database)
+) -> tuple[Provider, SQLSessionManager]:
+    provider, store = make_provider(settings), make_store(settings)
     stack.push_async_callback(store.close)
     stack.push_async_callback(provider.close)
     await store.initialize()

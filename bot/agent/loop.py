@@ -95,7 +95,7 @@ class Loop:
         if turn_id != self.turn_id:
             self._live.interrupts = Interrupts()  # who stopped the last turn meant that one
             self.error = None
-        self.turn_id = turn_id
+        self.turn_id = self._live.answered = turn_id
 
     async def _next(self) -> CallModel | RunTools | Settle | None:
         """Return the next step, if it is for us to do; what waits too long is expired first."""

@@ -56,6 +56,14 @@ def _ids(value: object) -> object:
     return _split(value)
 
 
+def _shards(value: object) -> object:
+    numbers = value.replace(",", " ").split() if isinstance(value, str) else ()
+    for each in numbers:
+        if not (each.isascii() and each.isdigit()):
+            raise ValueError(f"must be numbers from 0, separated by commas, not {each[:40]!r}")
+    return _split(value)
+
+
 def _role_tokens(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -134,8 +142,17 @@ def _copied_well(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _postgres(address: SecretStr) -> SecretStr:
+    text = address.get_secret_value()
+    if text and not text.startswith(("postgresql://", "postgres://")):
+        raise ValueError("must be an address like postgresql://user:password@host/database")
+    return address
+
+
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
+PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres), AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
+ShardIds = Annotated[frozenset[int], NoDecode, BeforeValidator(_shards)]
 Id = Annotated[int, BeforeValidator(_id)]
 Tools = Annotated[
     tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_none)

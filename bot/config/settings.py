@@ -19,10 +19,12 @@ from bot.config.kinds import (
     LogLevel,
     McpFile,
     Names,
+    PostgresUrl,
     ProviderName,
     RoleTokens,
     Seconds,
     Secret,
+    ShardIds,
     TextFile,
     Tokens,
     Tools,
@@ -114,6 +116,19 @@ class Settings(BaseSettings):
     )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."
+    )
+    database_url: PostgresUrl = Field(
+        SecretStr(""),
+        description="A PostgreSQL database that keeps them in place of the file: "
+        "postgresql://user:password@host/database.",
+    )
+    shard_count: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        0, description="Into how many shards Discord is divided; 0: as many as Discord recommends."
+    )
+    shard_ids: ShardIds = Field(
+        NOBODY,
+        description="Which of them this process serves, from 0; empty: all. Needs SHARD_COUNT and "
+        "DATABASE_URL.",
     )
     owner_ids: Ids = Field(
         NOBODY, description="Users who own the bot, beside those whom Discord names as such."

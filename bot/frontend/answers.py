@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot.agent.failures import kind_of
+from bot.agent.reasoning import split_reasoning
 from bot.events import Ask, AssistantMessageEvent, ToolResultEvent, TurnEndedEvent, TurnOutcome
+from bot.frontend.folded import folded
 from bot.frontend.markdown import LIMIT, render
-from bot.frontend.reasoning import folded, split_reasoning
 from bot.frontend.rendering.lifted import lifted
 from bot.frontend.shown import Blob, Button, File, Key, Purpose, Shown, again_id, take_back_id
 from bot.frontend.text import code, one_line, plain

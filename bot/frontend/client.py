@@ -12,12 +12,14 @@ import aiohttp
 import discord
 
 from bot.agent import Agent
+from bot.errors import StorageError
 from bot.frontend.acknowledged import heard
 from bot.frontend.api_base import api_base, learn_gateway
 from bot.frontend.buttons import BUTTONS
 from bot.frontend.card_buttons import CARD_BUTTONS
 from bot.frontend.card_forms import sent_off
 from bot.frontend.commands import add_commands
+from bot.frontend.interactions import place_here
 from bot.frontend.list_commands import add_lists
 from bot.frontend.lists import Lists
 from bot.frontend.memory_command import add_memory_command
@@ -36,6 +38,7 @@ from bot.frontend.settings.command import add_settings
 from bot.frontend.settings.desk import SettingsDesk
 from bot.frontend.settings.effective import Operator
 from bot.frontend.settings.panel import PanelItem
+from bot.frontend.shards import Turnstile
 from bot.frontend.stores import Stores
 from bot.frontend.taking_back import TakeBack, Undoing
 from bot.frontend.tree import Tree
@@ -81,6 +84,8 @@ class ParleyClient(discord.AutoShardedClient):
             max_messages=None,
             guild_ready_timeout=options.guilds_within,
             heartbeat_timeout=options.dead_after,
+            shard_count=options.shards.count or None,
+            shard_ids=sorted(options.shards.ids) or None,  # type: ignore[arg-type]
         )
         self.options = options
         self.agent = make_agent(self)
@@ -88,6 +93,8 @@ class ParleyClient(discord.AutoShardedClient):
         self.settings.tools = lambda: self.agent.tools
         self.tree = Tree(self)
         self._marks = stores.marks
+        self._alone = stores.alone
+        self._at_once = 1
         rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
         self._lists = Lists(agent=self.agent, stores=stores)
         self._policies = Policies(agent=self.agent, policy=rules, changes=stores.policies)
@@ -104,6 +111,7 @@ class ParleyClient(discord.AutoShardedClient):
             pacing=self.pacing,
             metrics=metrics,
         )
+        self._turnstile = Turnstile(stores.alone, self._parts.reading, pause=options.identify_pause)
         self.control, self.people = self._parts.control, self._parts.people
         self.undoing: Undoing = {
             "memory": self._parts.remembering.undo,
@@ -130,9 +138,11 @@ class ParleyClient(discord.AutoShardedClient):
 
     async def setup_hook(self) -> None:
         """Get ready between the login and the first event."""
-        await learn_gateway(self)
+        self._at_once = await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
+        if self._parts.rescue is not None:
+            self._parts.reading.start(self._parts.rescue.keep_looking(), name="minding others")
         add_memory_command(self.tree, self._parts.remembering, self.people)
         add_schedule_commands(self.tree, self._parts.scheduling, self.people)
         add_commands(self.tree, self.control, self.decisions, self.people)
@@ -148,7 +158,16 @@ class ParleyClient(discord.AutoShardedClient):
             people=self.people,
         )
         self.add_dynamic_items(*BUTTONS, *CARD_BUTTONS, *OWN_BUTTONS, TakeBack, PanelItem)
-        await self.tree.sync_if_changed(self._marks)
+        async with self._alone("commands"):
+            await self.tree.sync_if_changed(self._marks)
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Wait for a shard's turn among those of all processes."""
+        bucket = (shard_id or 0) % self._at_once
+        try:
+            await self._turnstile.enter(f"identify {self.application_id} {bucket}")
+        except StorageError as exc:
+            logger.warning("other processes cannot be heeded: %s", exc)
 
     async def on_shard_connect(self, shard_id: int) -> None:
         """Note that a connection begins anew, which says nothing of what was missed.
@@ -209,7 +228,13 @@ class ParleyClient(discord.AutoShardedClient):
             await self._parts.work.task(hearing, name=f"message {message.id}")
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
-        """Take a form that was sent off; clicks and commands have found their way already."""
+        """Take a form that was sent off; clicks and commands have found their way already.
+
+        Another process may act on any of them: that of its shard before a deploy.
+        """
+        place = place_here(interaction)
+        if self._parts.rescue is not None and place is not None:
+            self._parts.rescue.mind(place.session_id)
         if interaction.type is discord.InteractionType.modal_submit:
             await sent_off(interaction)
             await self.settings_desk.late(interaction)

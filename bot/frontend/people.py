@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import discord
 
@@ -39,6 +39,7 @@ class People:
         self._client = client
         self._options = options
         self._settings = settings
+        self._elsewhere: dict[int, tuple[float, discord.Guild | None]] = {}
         self._members: dict[tuple[int, int], tuple[float, discord.Member | None]] = {}
 
     def is_owner(self, user: int) -> bool:
@@ -128,12 +129,35 @@ class People:
         Discord is asked, server by server: without a privileged intent the client knows nobody.
         """
         allowed = self._options.guild_ids
-        for guild in self._client.guilds:
+        for guild in await self._servers():
             if not allowed or guild.id in allowed:
                 member = await self._member(guild, user)
                 if member and await self.may_talk(member, guild.id):
                     return True
         return False
+
+    async def _servers(self) -> Sequence[discord.Guild]:
+        """Return all servers of the bot, also those whose shards other processes have."""
+        if self._options.shards.all:
+            return self._client.guilds
+        if self._options.guild_ids:
+            ids: Iterable[int] = self._options.guild_ids
+        else:
+            ids = [each.id async for each in self._client.fetch_guilds(limit=None)]
+        found = [self._client.get_guild(each) or await self._fetch_guild(each) for each in ids]
+        return [each for each in found if each is not None]
+
+    async def _fetch_guild(self, guild_id: int) -> discord.Guild | None:
+        """Return a server of another shard; Discord is asked once a minute."""
+        now = time.monotonic()
+        at, guild = self._elsewhere.get(guild_id, (-REMEMBERED, None))
+        if now - at >= REMEMBERED:
+            try:
+                guild = await asked(lambda: self._client.fetch_guild(guild_id, with_counts=False))
+            except RefusedError:
+                guild = None
+            self._elsewhere[guild_id] = now, guild
+        return guild
 
     async def recognised(
         self, user: discord.User | discord.Member, guild: discord.Guild | None

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.frontend.own.forgetting import Forgetter
-from bot.sessions import SessionStore, SQLiteSessionManager
+from bot.frontend.shards import Alone
+from bot.sessions import SessionStore, SQLSessionManager
 from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
@@ -32,6 +33,7 @@ class Stores:
         marks: What was told once.
         homes: In which server and channel each session is.
         settings: What servers and channels have of their own.
+        alone: Makes a block that one of all processes is in, by its name.
         memories: What is remembered of people across sessions.
         consents: Who lets that be, and where.
         schedules: What is to be said later.
@@ -46,6 +48,7 @@ class Stores:
     marks: MarkStore
     homes: HomeStore
     settings: SettingsStore
+    alone: Alone
     memories: MemoryManager
     consents: ConsentStore
     schedules: ScheduleStore
@@ -59,8 +62,16 @@ class Stores:
         stores = (self.sessions, self.marks, self.usage, self.settings)
         return (*stores, self.memories, self.consents, self.schedules)
 
+    @property
+    def shared(self) -> SQLSessionManager | None:
+        """The sessions, if bots of other processes may use them."""
+        sessions = self.sessions
+        if isinstance(sessions, SQLSessionManager) and sessions.serves_many:
+            return sessions
+        return None
+
     @classmethod
-    def beside(cls, sessions: SQLiteSessionManager) -> Stores:
+    def beside(cls, sessions: SQLSessionManager) -> Stores:
         """Return the stores that share the sessions' database."""
         database = sessions.database
         return cls(
@@ -70,6 +81,7 @@ class Stores:
             marks=MarkStore(database),
             homes=HomeStore(database),
             settings=SettingsStore(database),
+            alone=database.alone,
             memories=memories_in(database),
             consents=ConsentStore(database),
             schedules=ScheduleStore(database),

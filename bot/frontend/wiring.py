@@ -34,12 +34,14 @@ from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
 from bot.frontend.remembering import MemoryRules, Remembering
 from bot.frontend.reminding import Reminders, Reminding
+from bot.frontend.rescue import Rescue
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
 from bot.frontend.scheduling import Scheduling
 from bot.frontend.seen import Seen
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.settings.look import look_of
+from bot.frontend.showing import Showing
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
@@ -67,6 +69,7 @@ class Parts:
     people: People
     desk: UsageDesk
     recovery: Recovery
+    rescue: Rescue | None
     remembering: Remembering
     reminders: Reminders
     scheduling: Scheduling
@@ -99,12 +102,19 @@ def wire(
     )
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
+    shown_here = Showing(stores.shared)
     deliverer = Deliverer(
         outbox=outbox,
         deliveries=deliveries,
         elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
     )
-    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing, metrics=metrics)
+    previews = Previews(
+        write=deliverer.preview,
+        pacing=pacing,
+        tasks=showing,
+        showing=shown_here,
+        metrics=metrics,
+    )
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -115,6 +125,7 @@ def wire(
         unseen=lambda *request: work.start(decisions.withhold(*request), name="withholding"),
         look=look_of(options, homes=stores.homes, settings=settings),
         tasks=showing,
+        showing=shown_here,
     )
 
     def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
@@ -130,6 +141,7 @@ def wire(
         previews=previews,
         reconciler=reconciler,
         tasks=work,
+        elsewhere=lambda session_id: rescue.mind(session_id) if rescue else None,
         metrics=metrics,
     )
     control = Control(
@@ -148,7 +160,19 @@ def wire(
         runs=runs,
         reconciler=reconciler,
         failed=lambda: comeback.soon(),
+        homes=stores.homes,
+        shards=options.shards,
     )
+    rescue = None
+    if stores.shared is not None:
+        rescue = Rescue(
+            agent=agent,
+            store=stores.shared,
+            runs=runs,
+            reconciler=reconciler,
+            ours=recovery.ours,
+            every=options.rescue_every,
+        )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
     forgetting = Forgetting(
         agent=agent,
@@ -231,6 +255,7 @@ def wire(
             server_limits=settings.limits_of,
         ),
         recovery=recovery,
+        rescue=rescue,
         remembering=remembering,
         reminders=reminders,
         scheduling=Scheduling(schedules=stores.schedules, clock=options.clock),

@@ -42,7 +42,7 @@ from bot.sandbox import (
     World,
 )
 from bot.sandbox.model import ModelServer, ScriptedModel
-from bot.sessions import SQLiteSessionManager
+from bot.sessions import SQLiteSessionManager, SQLSessionManager
 from tests.setups import labels
 
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
@@ -95,7 +95,7 @@ class Tools:
 
 def parley(
     *,
-    store: SQLiteSessionManager,
+    store: SQLSessionManager,
     model_url: str,
     tools: Tools,
     options: FrontendOptions,
