@@ -241,7 +241,12 @@ async def test_a_server_has_its_own_way_within_what_the_operator_allows(
     mod = home.world.person("mod")
     home.desk.guild.join(mod, permissions={"MANAGE_GUILD"})
     home.model.says("Hello Alice.")
-    ceiling = {"MODELS": "large", "MODEL_EXTRAS": "none", "SERVER_TOKENS_PER_DAY": "5000"}
+    ceiling = {
+        "MODELS": "large",
+        "MODEL_EXTRAS": "none",
+        "SERVER_TOKENS_PER_DAY": "5000",
+        "TOOLS": "current_time,roll_dice",
+    }
     async with online(home, tmp_path, SYSTEM_PROMPT="Be a pirate.", **ceiling):
         file = ("prompt.txt", b"Be kind.")
         told = await mod.runs("/settings", in_=home.desk, prompt_file=file)
