@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from bot.errors import ConfigError, ParleyError, StorageError
+from bot.errors import ConfigError, ParleyError, SessionExistsError, StorageError, TransferError
 from bot.logs import log_to_stderr
+
+T = TypeVar("T")
 
 EPILOG = """\
 Settings come from the environment and from .env in the working directory; .env.example names
@@ -135,7 +138,11 @@ def _backup(given: argparse.Namespace) -> int:
     from bot.config import load_settings
     from bot.storage.backup import back_up
 
-    database = load_settings(given.env_file, discord=False, model=False).database
+    settings = load_settings(given.env_file, discord=False, model=False)
+    database = settings.database
+    if settings.database_url.get_secret_value():
+        _complain("No backup was made: the conversations are in PostgreSQL, use its pg_dump.")
+        return 1
     started = time.monotonic()
     try:
         copied = back_up(database, given.file, overwrite=given.force)
@@ -149,22 +156,90 @@ def _backup(given: argparse.Namespace) -> int:
     return 0
 
 
-def _usage(given: argparse.Namespace) -> int:
-    from bot.config import load_settings
+def _migrate_store(given: argparse.Namespace) -> int:
+    from bot.storage.moving import move
 
-    database = load_settings(given.env_file, discord=False, model=False).database
-    if not database.is_file():
-        raise StorageError(f"there is no database {database}")
-    asyncio.run(_tell_usage(database, given))
+    try:
+        move(
+            given.source,
+            given.target,
+            told=lambda moved: print(f"{moved.table:<20} {moved.rows:>10,}  {moved.digest[:16]}"),
+        )
+    except StorageError as exc:
+        _complain(f"Nothing was moved: {exc}")
+        return 1
+    print("All of it is there, and the same. The source is as it was: let no bot use it any more.")
     return 0
 
 
-async def _tell_usage(path: Path, given: argparse.Namespace) -> None:
+def _import(given: argparse.Namespace) -> int:
+    from bot.app import make_store
+    from bot.config import load_settings
+    from bot.transfer import read_file, take_in
+
+    settings = load_settings(given.env_file, discord=False, model=False)
+    try:
+        found = read_file(given.file, given.format, given.theirs)
+        taking = _with(
+            make_store(settings),
+            lambda store: take_in(store, given.session, found),
+        )
+        session = asyncio.run(taking)
+    except (TransferError, SessionExistsError) as exc:
+        _complain(f"Nothing was imported: {exc}")
+        return 1
+    left_out = f"; left out: {', '.join(found.left_out)}" if found.left_out else ""
+    print(f"{given.file} is now the session {given.session}: {session.last_seq:,} events{left_out}")
+    return 0
+
+
+def _export(given: argparse.Namespace) -> int:
+    from bot.app import make_store
+    from bot.config import load_settings
+    from bot.transfer import export_session
+
+    settings = load_settings(given.env_file, discord=False, model=False)
+    try:
+        exporting = _with(
+            make_store(settings),
+            lambda store: export_session(store, given.session),
+        )
+        text = json.dumps(asyncio.run(exporting), ensure_ascii=True, indent=1)
+        if given.out is None:
+            print(text)
+        else:
+            with given.out.open("x", encoding="utf-8") as file:
+                file.write(f"{text}\n")
+    except (TransferError, OSError) as exc:
+        _complain(f"Nothing was exported: {exc}")
+        return 1
+    return 0
+
+
+async def _with(store: Any, work: Callable[[Any], Awaitable[T]]) -> T:
+    try:
+        return await work(store)
+    finally:
+        await store.close()
+
+
+def _usage(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    settings = load_settings(given.env_file, discord=False, model=False)
+    served = bool(settings.database_url.get_secret_value())
+    if not served and not settings.database.is_file():
+        raise StorageError(f"there is no database {settings.database}")
+    asyncio.run(_tell_usage(settings, given))
+    return 0
+
+
+async def _tell_usage(settings: Any, given: argparse.Namespace) -> None:
+    from bot.app import make_store
     from bot.sessions.usage import By, UsageStore
-    from bot.storage import SQLiteDatabase
     from bot.usage import usage_report
 
-    database, by = SQLiteDatabase(path), By(given.by) if given.by else None
+    database, by = make_store(settings).database, By(given.by) if given.by else None
     try:
         store = UsageStore(database)
         async for piece in usage_report(store, since=given.since, by=by, csv=given.csv):
@@ -176,18 +251,19 @@ async def _tell_usage(path: Path, given: argparse.Namespace) -> None:
 def _audit(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
-    database = load_settings(given.env_file, discord=False, model=False).database
-    if not Path(database).is_file():
-        raise ConfigError(f"there is no database {database}")
-    asyncio.run(_print_audit(database, given))
+    settings = load_settings(given.env_file, discord=False, model=False)
+    served = bool(settings.database_url.get_secret_value())
+    if not served and not settings.database.is_file():
+        raise ConfigError(f"there is no database {settings.database}")
+    asyncio.run(_print_audit(settings, given))
     return 0
 
 
-async def _print_audit(database: Path, given: argparse.Namespace) -> None:
+async def _print_audit(settings: Any, given: argparse.Namespace) -> None:
     from bot.agent.audit import whole_audit
-    from bot.sessions import SQLiteSessionManager
+    from bot.app import make_store
 
-    store = SQLiteSessionManager(database)
+    store = make_store(settings)
     try:
         entries = whole_audit(store, since=given.since, session_id=given.session)
         async with aclosing(entries) as found:
@@ -246,6 +322,29 @@ def _parser() -> argparse.ArgumentParser:
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    moving = add("migrate-store", _migrate_store, "move everything into another, empty database")
+    for name, text in (("source", "the database to read"), ("target", "the one to fill")):
+        where = "sqlite:///parley.db (sqlite:////absolute/path) or postgresql://..."
+        moving.add_argument(name, metavar=name.upper(), help=f"{text}: {where}")
+    taking = add("import", _import, "make a conversation from a file a session of the bot's")
+    taking.add_argument("file", type=Path, metavar="FILE", help="what to import")
+    taking.add_argument(
+        "--session", type=_session_id, required=True, metavar="ID", help="a new session's id"
+    )
+    taking.add_argument(
+        "--format",
+        choices=("auto", "nagents", "openai", "parley"),
+        default="auto",
+        help="nagents: its SQLite file; openai: messages as JSON or JSONL; parley: an export",
+    )
+    taking.add_argument(
+        "--from", dest="theirs", metavar="ID", help="which session, of a file that has several"
+    )
+    giving = add("export", _export, "write the whole log of a session as JSON")
+    giving.add_argument(
+        "--session", type=_session_id, required=True, metavar="ID", help="the session's id"
+    )
+    giving.add_argument("--out", type=Path, metavar="FILE", help="a new file (default: print it)")
     usage = add("usage", _usage, "tell how many tokens were used, also while the bot runs")
     usage.add_argument("--csv", action="store_true", help="as CSV; without --by: every call")
     usage.add_argument("--by", choices=("user", "server", "model", "day"), help="what to sum up by")

@@ -14,6 +14,8 @@ ParleyError
 │   ├── ApprovalNotFoundError    no such request in this session
 │   ├── ApprovalDecidedError     decided before: by whom, when, how
 │   └── ApprovalRefusedError     this person may not decide it
+├── NoRoomError                  whoever asks: they keep as much as they may, and can remove some
+├── TransferError                the operator: a file that cannot be taken in, and where
 ├── StorageError                 the operator: the database cannot be read or written
 ├── ModelError                   the model service
 │   ├── ModelUnavailableError    try again later
@@ -130,6 +132,14 @@ class ApprovalRefusedError(ApprovalError):
     def __init__(self, reason: str, *, by_rule: bool = False) -> None:
         super().__init__(reason)
         self.by_rule = by_rule
+
+
+class NoRoomError(ParleyError):
+    """Somebody keeps as many of these as they may."""
+
+
+class TransferError(ParleyError):
+    """A file cannot be taken in; the message says where in it."""
 
 
 class StorageError(ParleyError):

@@ -16,8 +16,9 @@ from bot.agent.compaction import Plan, Room, pieces, plan, request_for_summary, 
 from bot.agent.history import ToldTurn, told_turns
 from bot.agent.live import LiveSession
 from bot.agent.meter import Call, metered
-from bot.agent.model import ModelAnswer, ModelRequest
+from bot.agent.model import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
 from bot.agent.parts import Parts, asker
+from bot.agent.reasoning import split_reasoning
 from bot.agent.tokens import cut
 from bot.errors import ContextTooLongError, ModelError
 from bot.events import CompactionDoneEvent, RecordedEvent, Usage, new_id
@@ -29,6 +30,10 @@ logger = logging.getLogger(__name__)
 
 SMALLEST_PIECE = 1_000
 """Bytes: a service that cannot summarise so little is not asked for less."""
+
+
+LONGEST_ANSWER = 200_000
+"""Characters, reasoning too: a model that says more, instead of a summary, has lost itself."""
 
 
 class EmptySummaryError(ModelError):
@@ -168,7 +173,8 @@ async def _folded(
     for piece in pieces(transcript(messages), size):
         task = request_for_summary(summary, piece, words=goal.words)
         answer = await _answer(parts, ModelRequest(messages=task), next(calls))
-        summary = cut(answer.text.strip(), goal.summary)
+        said, _ = split_reasoning(answer.text)
+        summary = cut(said.strip(), goal.summary)
         if not summary:
             raise EmptySummaryError("the model gave no summary")
         usage = answer.usage if usage is None or answer.usage is None else usage + answer.usage
@@ -176,9 +182,12 @@ async def _folded(
 
 
 async def _answer(parts: Parts, request: ModelRequest, call: Call) -> ModelAnswer:
-    answering = metered(parts.meter, parts.model, request, call)
+    answering, said = metered(parts.meter, parts.model, request, call), 0
     async with parts.slots, aclosing(answering) as stream:
         async for item in stream:
             if isinstance(item, ModelAnswer):
                 return item
+            said += len(item.text) if isinstance(item, TextDelta | ReasoningDelta) else 0
+            if said > LONGEST_ANSWER:
+                raise EmptySummaryError("the summary does not end")
     raise EmptySummaryError("the service's answer has no end")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.agent.history import Message, ToldTurn, last_compaction
 from bot.agent.shortening import Shortening, shortened
 from bot.agent.tokens import cut, size_of
+from bot.agent.untrusted import as_data
 from bot.events import (
     AssistantMessageEvent,
     CompactionDoneEvent,
@@ -26,6 +28,7 @@ TOLD_OUTPUT = 1_500
 TOLD_FILES = 20_000
 """Characters of what somebody said, its files included, that it is made from."""
 SPEAKER = "[from "
+_NEW_LINE = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 TASK = """\
 Summarise the conversation below, so that it can go on from your summary alone. Keep names, who
@@ -197,7 +200,15 @@ def _covered(
 
 
 def transcript(messages: Iterable[Message]) -> Iterator[str]:
-    """Give messages as plain text, entry by entry: there is no call in it that could be made."""
+    """Give messages as plain text, entry by entry: there is no call in it that could be made.
+
+    Lines but the first are set in: what somebody wrote cannot look like another entry.
+    """
+    for entry in _entries(messages):
+        yield _NEW_LINE.sub("\n  ", entry)
+
+
+def _entries(messages: Iterable[Message]) -> Iterator[str]:
     used: dict[str, str] = {}
     for message in messages:
         text = _text(message.get("content"))
@@ -253,7 +264,7 @@ def _parts(entry: str, size: int) -> Iterator[str]:
 
 def request_for_summary(earlier: str, piece: str, *, words: int) -> list[dict[str, str]]:
     """Return the messages that ask for a summary of one piece and what came before it."""
-    told = f"The summary of what came before:\n{earlier}\n\n" if earlier else ""
+    told = f"The summary of what came before:\n{as_data(earlier)}\n\n" if earlier else ""
     return [
         {"role": "system", "content": TASK.format(words=words)},
         {"role": "user", "content": f"{told}The conversation:\n\n{piece}"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.events import Attachment, Author, Quote, UserMessageEvent, new_id
+from bot.events import Attachment, Author, Quote, Recalled, UserMessageEvent, new_id
 
 MAX_TEXT = 1_000_000
 """Characters of one message."""
@@ -22,6 +22,7 @@ class UserMessage:
         source_id: Names the message where it came from; a second run of it is a duplicate.
         quotes: What came with it that its author did not write.
         notes: Sentences on what of it could not be read.
+        recalled: What is remembered of its author, for the model.
     """
 
     text: str
@@ -30,6 +31,7 @@ class UserMessage:
     source_id: str | None = None
     quotes: tuple[Quote, ...] = ()
     notes: tuple[str, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -81,4 +83,5 @@ def _event(message: UserMessage, turn_id: str, user_id: str | None) -> UserMessa
         source_id=message.source_id,
         quotes=message.quotes,
         notes=message.notes,
+        recalled=message.recalled,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from bot.agent.visible import hides
-from bot.events import Attachment
+from bot.events import Attachment, Receipt
 from bot.sessions import SessionManager, SessionStore
 
 MAX_FILES = 10
@@ -48,10 +48,11 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """A tool's result: a text for the model, and files that the people are shown."""
+    """A tool's result: a text for the model; files and a receipt that the people are shown."""
 
     text: str = ""
     files: Sequence[File] = ()
+    receipt: Receipt | None = None
 
     def __post_init__(self) -> None:
         if not all(isinstance(file, File) for file in self.files):

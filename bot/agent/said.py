@@ -62,6 +62,8 @@ def _lines(event: UserMessageEvent) -> Iterable[str]:
     yield inert(event.text)
     yield from map(_quoted, event.quotes)
     yield from (f"[note: {safe_text(note)}]" for note in event.notes)
+    whom = f" about {speaker_name(event.author.name)}" if event.author and event.author.name else ""
+    yield from (f"[remembered{whom}: {safe_text(each.text)}]" for each in event.recalled)
 
 
 def _quoted(quote: Quote) -> str:

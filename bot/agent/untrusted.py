@@ -12,7 +12,7 @@ import re
 from bot.agent.visible import one_line
 
 NAME_LENGTH = 32
-MARKS = ("from", "quoted", "note", "attached", "image", "file", "endoffile")
+MARKS = ("from", "quoted", "note", "remembered", "attached", "image", "file", "endoffile")
 """What follows the bracket with which a line of ours begins, without its blanks."""
 
 # What shows as nothing may stand between two letters of a mark; some of that counts as letters.

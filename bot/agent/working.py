@@ -210,6 +210,7 @@ async def _result(
         status=status,
         output=text,
         attachments=attachments,
+        receipt=output.receipt,
     )
 
 

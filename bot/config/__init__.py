@@ -1,6 +1,6 @@
 """Settings: the only reader of environment variables and of `.env`."""
 
-from bot.config.kinds import SHIPPED
+from bot.config.kinds import DEFAULT_TOOLS, SHIPPED
 from bot.config.load import (
     ENV_FILE,
     child_environment,
@@ -13,6 +13,7 @@ from bot.config.servers import MCP_FILE, HttpServer, McpServer, StdioServer, var
 from bot.config.settings import Settings, env_name, env_names
 
 __all__ = [
+    "DEFAULT_TOOLS",
     "ENV_FILE",
     "MCP_FILE",
     "SHIPPED",

@@ -10,16 +10,21 @@ from pydantic import AliasChoices, Field, PrivateAttr, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.config.kinds import (
+    DEFAULT_TOOLS,
     Count,
     DatabaseFile,
+    Extras,
     Id,
     Ids,
     LogLevel,
     McpFile,
+    Names,
+    PostgresUrl,
     ProviderName,
     RoleTokens,
     Seconds,
     Secret,
+    ShardIds,
     TextFile,
     Tokens,
     Tools,
@@ -61,6 +66,16 @@ class Settings(BaseSettings):
         description="openai, openai_compatible, openrouter, ollama, gemini, anthropic, azure, "
         "litellm; auto: openai, or openai_compatible where OPENAI_BASE_URL is set.",
     )
+    models: Names = Field(
+        (),
+        description="Further models of the service that servers may choose with /settings; empty: "
+        "none.",
+    )
+    model_extras: Extras = Field(
+        ("temperature", "top_p"),
+        description="What servers may set too: temperature, top_p, frequency_penalty, "
+        "presence_penalty, max_tokens; or none.",
+    )
     model_sees_images: bool = Field(
         True, description="Whether the model reads images; false: it is told their names only."
     )
@@ -87,9 +102,10 @@ class Settings(BaseSettings):
         None, description="A text file to read in place of SYSTEM_PROMPT."
     )
     tools: Tools = Field(
-        ("current_time", "roll_dice"),
+        DEFAULT_TOOLS,
         description="The tools it may use: current_time, roll_dice, fetch_page (reads web pages; "
-        "asks unless a person wrote the address); in Discord, within what both it and who asks may "
+        "asks unless a person wrote the address); in Discord, remember (only for who has turned "
+        "/memory on), schedule (says something later), and, within what both it and who asks may "
         "do, read_messages, search_messages and, after an approval, announce, post_message, "
         "start_thread, pin_message, make_poll, create_event, time_out_member; your own as "
         "my_tools.py or package.module; or none.",
@@ -100,6 +116,19 @@ class Settings(BaseSettings):
     )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."
+    )
+    database_url: PostgresUrl = Field(
+        SecretStr(""),
+        description="A PostgreSQL database that keeps them in place of the file: "
+        "postgresql://user:password@host/database.",
+    )
+    shard_count: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        0, description="Into how many shards Discord is divided; 0: as many as Discord recommends."
+    )
+    shard_ids: ShardIds = Field(
+        NOBODY,
+        description="Which of them this process serves, from 0; empty: all. Needs SHARD_COUNT and "
+        "DATABASE_URL.",
     )
     owner_ids: Ids = Field(
         NOBODY, description="Users who own the bot, beside those whom Discord names as such."

@@ -98,6 +98,27 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """Something remembered about who wrote a message, told to the model beside it."""
+
+    memory_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What people are told, in a quiet line, of something that a tool did without asking.
+
+    Attributes:
+        text: Plain text, on one line.
+        undo: Names what a button undoes, such as ``memory-1f0c...``; empty: there is no button.
+    """
+
+    text: str
+    undo: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """One call the model asked for.
 

@@ -19,6 +19,8 @@ from bot.events.base import (
     Author,
     Decision,
     Quote,
+    Recalled,
+    Receipt,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -149,7 +151,9 @@ _SAID = {
     "quotes": _many(Form(Quote)),
     "asks": _enum(Ask),
     "notes": Codec(list, tuple),
+    "recalled": _many(Form(Recalled)),
 }
+_RESULT = {"status": _enum(ToolStatus), "attachments": _FILES, "receipt": Form(Receipt)}
 
 _FORMS: Mapping[str, Form[RecordedEvent]] = {
     cls.kind: Form(cls, at=_TIME, **codecs)
@@ -159,7 +163,7 @@ _FORMS: Mapping[str, Form[RecordedEvent]] = {
         (ApprovalRequestedEvent, {"arguments": _MAPPING, "expires_at": _TIME}),
         (ApprovalDecidedEvent, {"decision": _enum(Decision), "arguments": _MAPPING}),
         (ToolStartedEvent, {}),
-        (ToolResultEvent, {"status": _enum(ToolStatus), "attachments": _FILES}),
+        (ToolResultEvent, _RESULT),
         (TurnEndedEvent, {"outcome": _enum(TurnOutcome)}),
         (TurnResumedEvent, {}),
         (CompactionDoneEvent, {"usage": Form(Usage), "covered": _NAMES}),

@@ -14,6 +14,8 @@ from bot.events.base import (
     Decision,
     Event,
     Quote,
+    Recalled,
+    Receipt,
     ToolCall,
     ToolStatus,
     TurnOutcome,
@@ -49,7 +51,8 @@ class UserMessageEvent(RecordedEvent):
 
     `source_id` names the message where it came from, for example ``discord-1234``. `notes` are
     sentences on what of it could not be read, for its author and for the model. One without a
-    `source_id` may be a button's: what it `asks`, and `about` which turn.
+    `source_id` may be a button's: what it `asks`, and `about` which turn. `recalled` is what was
+    remembered of its author when it was recorded.
     """
 
     kind: ClassVar[str] = "user_message"
@@ -61,6 +64,7 @@ class UserMessageEvent(RecordedEvent):
     notes: tuple[str, ...] = ()
     asks: Ask | None = None
     about: str = ""
+    recalled: tuple[Recalled, ...] = ()
 
     @property
     def natural_key(self) -> str | None:
@@ -156,13 +160,17 @@ class ToolStartedEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultEvent(RecordedEvent):
-    """A call is closed; `output` is what the model is told, `attachments` what people are shown."""
+    """A call is closed; `output` is what the model is told.
+
+    `attachments` and `receipt` are what people are shown.
+    """
 
     kind: ClassVar[str] = "tool_result"
     call_id: str
     status: ToolStatus
     output: str
     attachments: tuple[Attachment, ...] = ()
+    receipt: Receipt | None = None
 
     @property
     def natural_key(self) -> str:

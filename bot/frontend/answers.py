@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot.agent.failures import kind_of
+from bot.agent.reasoning import split_reasoning
 from bot.events import Ask, AssistantMessageEvent, ToolResultEvent, TurnEndedEvent, TurnOutcome
+from bot.frontend.folded import folded
 from bot.frontend.markdown import LIMIT, render
-from bot.frontend.reasoning import folded, split_reasoning
 from bot.frontend.rendering.lifted import lifted
-from bot.frontend.shown import Blob, Button, File, Key, Purpose, Shown, again_id
-from bot.frontend.text import code, one_line
+from bot.frontend.shown import Blob, Button, File, Key, Purpose, Shown, again_id, take_back_id
+from bot.frontend.text import code, one_line, plain
 
+RECEIPT_LENGTH = 700
 EMPTY_ANSWER = "*(The answer was empty.)*"
 CUT = frozenset({"length", "max_tokens"})
 """The finish reasons of an answer that reached the model's limit."""
@@ -99,6 +101,18 @@ def made(event: ToolResultEvent, tool: str, asked: Asked) -> Iterator[Shown]:
             key=Key(event.turn_id, event.call_id, Purpose.FILES),
             content=f"-# Made by {code(tool)}",
             files=tuple(files),
+            asked=asked.after,
+        )
+
+
+def receipt(event: ToolResultEvent, asked: Asked) -> Iterator[Shown]:
+    """Give the quiet line that tells what a tool did without asking, with a way to undo it."""
+    if event.receipt:
+        undo = event.receipt.undo
+        yield Shown(
+            key=Key(event.turn_id, event.call_id, Purpose.NOTICE),
+            content=f"-# {plain(event.receipt.text, RECEIPT_LENGTH)}",
+            buttons=(Button("Undo", take_back_id(undo)),) if undo else (),
             asked=asked.after,
         )
 

@@ -55,6 +55,8 @@ class Deliverer:
         if delivery is None or delivery.message_id is None:
             await self.show(session_id, shown, known)
             return
+        if delivery.final:
+            return  # another process was faster
         if delivery.content_hash:
             await self._note(replace(delivery, content_hash=""))
         await self._outbox.edit(delivery.channel_id, delivery.message_id, shown)
@@ -76,6 +78,8 @@ class Deliverer:
 
     async def _shown(self, session_id: str, shown: Shown, known: Known) -> Delivery:
         delivery = known.get(shown.key) or await self._taken_over(shown.key, known)
+        if delivery is None and shown.key.purpose is Purpose.FILES:
+            await self._clear_the_way(shown, known)
         delivery = delivery or await self._fresh(session_id, shown)
         if delivery.message_id is None and shown.key in known:
             delivery = await self._looked_for(delivery, shown)
@@ -103,6 +107,12 @@ class Deliverer:
             status, subject=key.subject, purpose=key.purpose.value, content_hash=""
         )
         return moved
+
+    async def _clear_the_way(self, shown: Shown, known: Known) -> None:
+        """Take away the status line: the answer would begin there, above what comes before it."""
+        status = known.pop(status_key(shown.key.turn_id), None)
+        if status is not None:
+            await self.remove(status, asked=shown.asked)
 
     async def remove(self, delivery: Delivery, *, asked: str | None) -> None:
         """Take a message away, and the note of it; one whose id was lost is looked for."""

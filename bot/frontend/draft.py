@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bot.agent.reasoning import Reasoning
 from bot.frontend.markdown import Stream
 from bot.frontend.pacing import Kind
-from bot.frontend.reasoning import Reasoning
 from bot.frontend.shown import Button, Key, Purpose, Shown, stop_id
 from bot.frontend.text import code
 
@@ -58,6 +58,11 @@ class Draft:
     def say(self, status: str) -> None:
         """Show this line for as long as there is no text; one that stands is replaced."""
         self._status = status
+
+    def gave_way(self) -> None:
+        """Forget the status line, which was taken away."""
+        self._status = ""
+        self._written.pop(self._status_key, None)
 
     def goes_on(self, subject: Subject) -> bool:
         """Begin another call of the same turn, if this one has no text."""

@@ -10,6 +10,7 @@ import discord
 
 from bot.agent import Agent
 from bot.agent.failures import failure_of, logged
+from bot.agent.memory import Recollection
 from bot.errors import StorageError
 from bot.events import ErrorEvent
 from bot.frontend.access import Reaction
@@ -63,6 +64,7 @@ class Inbox:
         outage: Outage,
         locks: Locks[int],
         rate: Rate,
+        recollection: Recollection,
         options: FrontendOptions,
     ) -> None:
         self._client = client
@@ -78,6 +80,7 @@ class Inbox:
         self._locks = locks
         self._options = options
         self._rate = rate
+        self._recollection = recollection
 
     async def hear(self, messages: Sequence[discord.Message]) -> Heard:
         """Record what a person said, and begin to answer it, if it is to be answered.
@@ -168,7 +171,10 @@ class Inbox:
     async def _may_talk(self, message: discord.Message) -> bool:
         guild = message.guild
         message.author = await self._people.recognised(message.author, guild)
-        return await self._people.may_talk(message.author, guild.id if guild else None)
+        if guild is None:
+            return await self._people.may_talk(message.author, None)
+        home = home_of(message, guild)
+        return await self._people.may_talk(message.author, home.server_id, home.channel_id)
 
     async def _record(self, messages: Sequence[discord.Message], place: Place) -> bool:
         """Record what was said and let it be answered; return whether it is on disk."""
@@ -178,8 +184,9 @@ class Inbox:
             return True
         if messages[0].guild is not None:
             await self._homes.put(place.session_id, home_of(messages[0], messages[0].guild))
+        told = await self._recollection.brought(said, place.session_id)
         user_id = user_id_of(messages[0].author.id)
-        run = self._agent.run(said, place.session_id, user_id=user_id)
+        run = self._agent.run(told, place.session_id, user_id=user_id)
         first = await self._runs.begin(place.session_id, run)
         return not isinstance(first, ErrorEvent)
 

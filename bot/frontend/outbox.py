@@ -22,7 +22,7 @@ from bot.frontend.refusals import (
     lacking,
 )
 from bot.frontend.shown import Button, Key, Shown, marks
-from bot.frontend.uploads import Blobs, Ready, Uploads, no_blobs
+from bot.frontend.uploads import NOT_ALLOWED, TOO_LARGE, Blobs, Ready, Uploads, no_blobs
 
 NOBODY = discord.AllowedMentions.none()
 SEARCHED = 200  # messages looked through for one whose id was lost
@@ -48,9 +48,9 @@ class Outbox:
     async def send(self, channel_id: int, shown: Shown, *, nonce: str) -> int:
         """Post a message and return its id.
 
-        A reply that may not be one is posted without its reference, a file that is too large
-        as a note, a text that is blocked as a sentence about it. Not so a card that asks: nobody
-        is to approve what is not shown.
+        A reply that may not be one is posted without its reference, a file that is too large or
+        not allowed as a note, a text that is blocked as a sentence about it. Not so a card that
+        asks: nobody is to approve what is not shown.
 
         Raises:
             ContentRefusedError: if a card cannot show what it asks for.
@@ -64,11 +64,15 @@ class Outbox:
         except TooLargeError:
             if shown.asks:
                 raise ContentRefusedError("the arguments are too large to be shown") from None
-            return await self._send(channel_id, ready.without_files(), nonce)
+            return await self._send(channel_id, ready.without_files(TOO_LARGE), nonce)
         except ContentRefusedError as exc:
             if shown.asks:
                 raise
             return await self._send(channel_id, _blocked(shown, exc), nonce)
+        except RefusedError:
+            if shown.asks or not ready.data:
+                raise
+            return await self._send(channel_id, ready.without_files(NOT_ALLOWED), nonce)
 
     async def _send(self, channel_id: int, ready: Ready, nonce: str) -> int:
         reply_to = message_of(ready.shown.reply_to)
@@ -109,9 +113,13 @@ class Outbox:
         try:
             await self._edit(channel_id, message_id, ready)
         except TooLargeError:
-            await self._edit(channel_id, message_id, ready.without_files())
+            await self._edit(channel_id, message_id, ready.without_files(TOO_LARGE))
         except ContentRefusedError as exc:
             await self._edit(channel_id, message_id, _blocked(shown, exc))
+        except RefusedError:
+            if not ready.data:
+                raise
+            await self._edit(channel_id, message_id, ready.without_files(NOT_ALLOWED))
 
     async def _edit(self, channel_id: int, message_id: int, ready: Ready) -> None:
         message = self._place(channel_id).get_partial_message(message_id)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 
+from bot.errors import StorageError
 from bot.frontend.draft import Draft, Due, Subject, using
 from bot.frontend.ids import place_of
 from bot.frontend.pacing import Pacing
 from bot.frontend.refusals import DiscordError, UnavailableError
+from bot.frontend.showing import Showing
 from bot.frontend.shown import Shown
 from bot.frontend.tasks import Tasks
 from bot.monitoring import Metrics
@@ -34,6 +37,7 @@ class Preview:
         pacing: Pacing,
         tasks: Tasks,
         quick: float,
+        showing: Showing,
         metrics: Metrics,
     ) -> None:
         place = place_of(subject.session_id)
@@ -43,6 +47,7 @@ class Preview:
         self._write = write
         self._pacing = pacing
         self._quick = quick
+        self._showing = showing
         self._metrics = metrics
         self._unseen: float | None = None  # since when there is text that is not on the screen
         self._tools: Sequence[str] = ()
@@ -50,6 +55,7 @@ class Preview:
         self._news = asyncio.Event()
         self._writing = asyncio.Lock()
         self._begun = ""  # the model call of which the first text was written, or tried
+        self._behind = False
         self._closed = False
         self._task = tasks.task(self._keep_writing(), name=f"preview of {subject.session_id}")
 
@@ -86,6 +92,17 @@ class Preview:
         self._timer = None
         self.note(using(self._tools))
 
+    def behind(self) -> None:
+        """Begin no text before what was recorded by now is shown."""
+        self._behind = True
+
+    @asynccontextmanager
+    async def giving_way(self) -> AsyncIterator[None]:
+        """Write nothing while the block lasts, in which the status line is taken away."""
+        async with self._writing:
+            yield
+            self._draft.gave_way()
+
     def goes_on(self, subject: Subject) -> bool:
         """Whether this shows a subject too; also the next call, if this one has no text."""
         if self._closed or self.subject == subject:
@@ -109,6 +126,13 @@ class Preview:
 
     async def _keep_writing(self) -> None:
         await self._after()
+        try:
+            async with self._showing.of(self.subject.session_id):
+                await self._write_always()
+        except StorageError as exc:
+            logger.info("preview in %s ended: %s", self.subject.session_id, exc)
+
+    async def _write_always(self) -> None:
         while not self._closed:
             await self._news.wait()
             self._news.clear()
@@ -123,6 +147,9 @@ class Preview:
                 return
 
     async def _write_in_turn(self, due: Due) -> None:
+        if due.begins and self._behind:
+            self._behind = False
+            await self._after()
         if due.begins and self._begun != self.subject.name:
             self._begun = self.subject.name
             await self._pacing.jump_the_line()
@@ -152,12 +179,14 @@ class Previews:
         pacing: Pacing,
         tasks: Tasks,
         quick: float = QUICK,
+        showing: Showing | None = None,
         metrics: Metrics | None = None,
     ) -> None:
         self._write = write
         self._pacing = pacing
         self._tasks = tasks
         self._quick = quick
+        self._showing = showing or Showing()
         self._metrics = metrics or Metrics()
         self._open: dict[str, Preview] = {}
         self._closing: dict[str, list[Preview]] = {}
@@ -183,9 +212,15 @@ class Previews:
             pacing=self._pacing,
             tasks=self._tasks,
             quick=self._quick,
+            showing=self._showing,
             metrics=self._metrics,
         )
         return new
+
+    def subject_of(self, session_id: str) -> Subject | None:
+        """Return what is being previewed of a session."""
+        preview = self._open.get(session_id)
+        return preview.subject if preview is not None else None
 
     async def settle(
         self, session_id: str, *, closed: Collection[str], recorded: Collection[tuple[str, str]]
@@ -204,6 +239,16 @@ class Previews:
         subject = preview.subject
         if subject.turn_id in closed or (subject.turn_id, subject.name) in recorded:
             await self.end(session_id)
+
+    @asynccontextmanager
+    async def giving_way(self, session_id: str, turn_ids: Collection[str]) -> AsyncIterator[None]:
+        """Let messages of these turns be shown before the text that is written next."""
+        preview = self._open.get(session_id)
+        if preview is None or preview.subject.turn_id not in turn_ids:
+            yield
+            return
+        async with preview.giving_way():
+            yield
 
     async def close(self) -> None:
         """End all previews."""

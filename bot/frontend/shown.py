@@ -107,6 +107,11 @@ def again_id(ask: Ask, turn_id: str) -> str:
     return f"{ask}:{turn_id}"
 
 
+def take_back_id(name: str) -> str:
+    """Return the `custom_id` of a button that takes back what a receipt tells."""
+    return f"back:{name}"
+
+
 def undo_id(seq: int) -> str:
     """Return the `custom_id` of the button that takes a reset back."""
     return f"undo:{seq}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import discord
@@ -14,6 +14,8 @@ from bot.frontend.shown import File, Shown
 EVERYWHERE = 10 * 1024 * 1024
 """What Discord takes of a file where no server allows more (reference, "Uploading Files")."""
 TOO_LARGE = "Too large for Discord"
+NOT_ALLOWED = "I may not attach files here"
+NOT_KEPT = "Not kept any more"
 
 Blobs = Callable[[str], Awaitable[bytes | None]]
 
@@ -48,9 +50,9 @@ class Ready:
         """How large each file is."""
         return [len(data) for data in self.data]
 
-    def without_files(self) -> Ready:
+    def without_files(self, why: str) -> Ready:
         """Return it with a note in place of its files."""
-        return Ready(_noted(self.shown, (), self.shown.files, ()), complete=False)
+        return Ready(_noted(self.shown, (), {why: self.shown.files}), complete=False)
 
 
 class Uploads:
@@ -80,7 +82,7 @@ class Uploads:
                 fit.append((file, data))
         if not large and not gone:
             return Ready(shown, [data for _, data in fit])
-        noted = _noted(shown, [file for file, _ in fit], large, gone)
+        noted = _noted(shown, [file for file, _ in fit], {TOO_LARGE: large, NOT_KEPT: gone})
         return Ready(noted, [data for _, data in fit], complete=False)
 
     async def _read(self, file: File) -> bytes | None:
@@ -93,11 +95,8 @@ class Uploads:
         return guild.filesize_limit if isinstance(guild, discord.Guild) else EVERYWHERE
 
 
-def _noted(
-    shown: Shown, files: Sequence[File], large: Sequence[File], gone: Sequence[File]
-) -> Shown:
+def _noted(shown: Shown, files: Sequence[File], told: Mapping[str, Sequence[File]]) -> Shown:
     """Return a message with fewer files, and a line that names the others."""
-    told = {TOO_LARGE: large, "Not kept any more": gone}
     notes = (f"({why}: {_names(left)}.)" for why, left in told.items() if left)
     note = "\n" + " ".join(notes)
     content = (shown.content[: LIMIT - len(note)] + note).strip()

@@ -20,7 +20,7 @@ from bot.events import (
     TurnOutcome,
     UserMessageEvent,
 )
-from bot.frontend.answers import Asked, Look, answer, end, made
+from bot.frontend.answers import Asked, Look, answer, end, made, receipt
 from bot.frontend.card import card, person
 from bot.frontend.reminders import Reminder, reminder
 from bot.frontend.shown import Button, Key, Purpose, Shown, instead_id, undo_id
@@ -148,6 +148,7 @@ class _Stretch:
         self._results[event.call_id] = event
         if turn := self._turns.get(event.turn_id):
             yield from made(event, turn.tools.get(event.call_id, "a tool"), turn.asked)
+            yield from receipt(event, turn.asked)
 
     def _begin(self, event: UserMessageEvent) -> None:
         if event.turn_id not in self._turns:

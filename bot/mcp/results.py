@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import mimetypes
 from typing import TYPE_CHECKING
@@ -52,7 +51,7 @@ def _file(data: str, media_type: str | None, name: str) -> str | File:
     kind = media_type or "application/octet-stream"
     try:
         content = base64.b64decode(data, validate=True)
-    except binascii.Error:
+    except ValueError:
         return f"[a file of type {kind}, which could not be read]"
     has_ending = "." in name.rpartition("/")[2]
     return File(

@@ -93,7 +93,8 @@ class Server:
         """
         connection = await self._connected()
         try:
-            return output(await self._answer(connection.client, tool, arguments, context))
+            answer = await self._answer(connection.client, tool, arguments, context)
+            return await asyncio.to_thread(output, answer)  # it may be large
         except (ToolOutcomeUnknownError, asyncio.CancelledError):
             self._stirred.set()  # does it still live?
             raise

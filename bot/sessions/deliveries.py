@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 
 from bot.storage import Connection, Database, Row
@@ -115,16 +115,21 @@ class DeliveryStore:
 
     async def set_delivered_to(self, session_id: str, seq: int) -> None:
         """Note up to which event people have seen a session; never goes back."""
-
-        def job(connection: Connection) -> None:
-            for statement in (_DELIVERED_TO, _UP_TO_DATE):
-                connection.execute(statement, (session_id, seq)).close()
-
-        await self._database.write(job)
+        await self._database.write(showing_up_to(session_id, seq))
 
     async def behind(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
         """Return ids of sessions that show less than was recorded, in order, after `after`."""
         return [row[0] for row in await self._database.fetch(_BEHIND, (after, limit))]
+
+
+def showing_up_to(session_id: str, seq: int) -> Callable[[Connection], None]:
+    """Return the job that notes up to which event people have seen a session."""
+
+    def job(connection: Connection) -> None:
+        for statement in (_DELIVERED_TO, _UP_TO_DATE):
+            connection.execute(statement, (session_id, seq)).close()
+
+    return job
 
 
 def _delivery(row: Row) -> Delivery:

@@ -34,7 +34,8 @@ from bot import (
     tool,
 )
 from bot.agent.model import ModelAnswer, ModelRequest
-from bot.sandbox.model import Answer, Failure, Gate, Pauses, Reply, ScriptedModel
+from bot.sandbox.model import Answer, Chunks, Failure, Gate, Pauses, Reply, ScriptedModel
+from bot.sandbox.model.replies import delta_chunk
 from tests.agent.conftest import begun, events_of
 from tests.agent.long_talks import Talk, agent_at, compacts, summarises, talking, understood, words
 from tests.sessions.third_party import DictManager, ObjectManager
@@ -138,6 +139,54 @@ async def test_the_summariser_gets_text_and_no_tools() -> None:
     assert "tools" not in asked
     assert [each["role"] for each in asked["messages"]] == ["system", "user"]
     assert "Assistant used look with {}: a lighthouse" in asked["messages"][1]["content"]
+
+
+@pytest.mark.parametrize(
+    "said", ["<think>Who is Al?</think>\nAl has a cat.", "Who is Al?</think>\n\nAl has a cat."]
+)
+async def test_reasoning_is_left_out_of_a_summary(said: str) -> None:
+    async with talking(model=ScriptedModel().answers(summary_by(said))) as talk:
+        await fill(talk, 4)
+        await talk.agent.compact("s", by="user-1")
+        [done] = await boundaries(talk)
+    assert done.summary == "Al has a cat."
+
+
+@pytest.mark.parametrize(
+    "said", [Answer("<think>What was it?"), Answer("", [("delete_file", {"path": "all"})])]
+)
+async def test_a_summary_of_nothing_but_reasoning_or_calls_is_none(said: Answer) -> None:
+    deleted = []
+
+    @tool
+    def delete_file(path: str) -> None:
+        """Delete a file."""
+        deleted.append(path)
+
+    model = ScriptedModel().answers(summary_by(said))
+    async with talking(model=model, tools=[delete_file]) as talk:
+        await fill(talk, 4)
+        with pytest.raises(ModelError):
+            await talk.agent.compact("s", by="user-1")
+        assert await boundaries(talk) == []
+        assert await talk.says("My name is Alice.")
+    assert deleted == []
+
+
+@pytest.mark.parametrize("part", ["content", "reasoning_content"])
+async def test_a_summary_that_does_not_end_is_given_up(part: str) -> None:
+    """Nobody can stop one that was asked for by hand."""
+
+    def rule(request: Mapping[str, Any]) -> Reply | str:
+        babble = [delta_chunk({part: "la " * 10_000}) for _ in range(10)]
+        return Chunks([*babble, Gate()]) if summarises(request) else understood(request)
+
+    async with talking(model=ScriptedModel().answers(rule)) as talk:
+        await fill(talk, 4)
+        with pytest.raises(ModelError, match="does not end"):
+            await talk.agent.compact("s", by="user-1")
+        assert await talk.says("My name is Alice.")
+        assert await boundaries(talk) == []
 
 
 async def test_a_long_past_is_summarised_in_pieces_that_fit() -> None:

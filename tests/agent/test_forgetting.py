@@ -179,7 +179,7 @@ async def test_who_may_not_continue_a_session_ends_and_forgets_nothing_of_it(
             await refused
     assert not await agent.end("none", None, by="bob")
     await agent.erase("none", None, by="bob")
-    await agent.delete("none", by="bob")
+    assert not await agent.delete("none", by="bob")
     assert len(await log_of(manager)) == 2
 
 

@@ -1,12 +1,16 @@
 """Files that tools make, as people see them."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import pytest
 
 from bot.agent import File, Tool, ToolOutput, tool
 from bot.sandbox import Message, Refusal
 from tests.e2e.stage import Stage, Tools
 from tests.e2e.test_recovery import forget_ids
+from tests.setups import labels
 
 LARGE = 10 * 1024 * 1024 + 1
 
@@ -51,6 +55,55 @@ async def test_a_file_is_a_message_of_its_own_before_the_answer(stage: Stage) ->
     assert told == "drawn\n[The people here are shown the file my_cat.png.]"
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.7], ids=["quick", "slow"])
+async def test_files_come_before_the_answer_whatever_line_was_there(
+    stage: Stage, seconds: float
+) -> None:
+    """The line that tells of a tool at work is taken away for it."""
+
+    @tool
+    async def chart() -> ToolOutput:
+        """Draw a chart."""
+        await asyncio.sleep(seconds)
+        return ToolOutput("drawn", [File("a.png", b"x" * 1_000_000)])
+
+    stage.tools.more = (chart,)
+    stage.model.says(calls=[("chart", {})]).then(calls=[("chart", {})]).then("There.")
+    async with stage.running():
+        await stage.alice.says("draw", in_=stage.desk)
+        await stage.says(stage.desk, "There.")
+    assert stage.said(stage.desk) == ["-# Made by `chart`", "-# Made by `chart`", "There."]
+    assert [len(each.attachments) for each in stage.desk.messages] == [0, 1, 1, 0]
+    assert labels(stage.desk.messages[1]) == []
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.7], ids=["quick", "slow"])
+async def test_where_files_may_not_be_attached_they_are_named_and_all_else_is_shown(
+    stage: Stage, seconds: float
+) -> None:
+    @tool
+    async def chart() -> ToolOutput:
+        """Draw a chart."""
+        await asyncio.sleep(seconds)
+        return ToolOutput("drawn", [File("a.png", b"x")])
+
+    stage.tools.more = (chart,)
+    long = "There: " + "word " * 4_000
+    stage.model.says(calls=[("chart", {})]).then(long).then("Still here.")
+    async with stage.running():
+        stage.world.loses_permission(stage.bot, "ATTACH_FILES", in_=stage.desk)
+        await stage.alice.says("draw", in_=stage.desk)
+        await stage.says(stage.desk, "There:")
+        await stage.alice.says("and?", in_=stage.desk)
+        await stage.says(stage.desk, "Still here.")
+    made, *answer, last = stage.said(stage.desk)
+    assert made == "-# Made by `chart`\n(I may not attach files here: a.png.)"
+    assert answer[0].startswith("There:")
+    assert answer[-1].endswith("(I may not attach files here: answer.md.)")
+    assert last == "Still here."
+    assert not [each for each in stage.said(stage.desk) if "Using" in each or "Stop" in each]
+
+
 async def test_what_is_too_large_here_is_named_and_the_rest_is_shown(stage: Stage) -> None:
     stage.tools = Drawing()
     async with stage.running():
@@ -83,7 +136,7 @@ async def test_files_whose_ids_were_lost_are_found_again(stage: Stage) -> None:
         )
         await stage.says(stage.desk, "There.")
     before = [each.id for each in stage.desk.messages]
-    assert len(before) == 7
+    assert len(before) == 7, stage.said(stage.desk)
     forget_ids(stage)
     stage.model.says("Still here.")
     async with stage.running():

@@ -400,3 +400,18 @@ def test_of_what_came_too_late_nothing_more_is_told() -> None:
     late = TurnEndedEvent(outcome=TurnOutcome.SKIPPED, text="Too late.")
     [notice] = seen(replace(asked(), notes=("Not read.",)), late).shown
     assert notice.content == "Too late."
+
+
+def test_the_last_reset_can_be_undone_once() -> None:
+    session = Session("channel-1")
+    session.append(asked(), ResetEvent(by="user-1"))  # of an older version: not known how
+    assert not any(each.buttons for each in view(session.unsaved).shown)
+    session.append(asked(source=6), ResetEvent(by="user-1", window_before=2))
+    first, second = view(session.unsaved).shown
+    assert not first.buttons
+    assert [each.custom_id for each in second.buttons] == ["undo:4"]
+    session.append(asked(source=7), ResetEvent(by="user-2", window_from=2))
+    seen = view(session.unsaved)
+    assert seen.shown[-1].content == "<@2> undid the reset."
+    assert not any(each.buttons for each in seen.shown)
+    assert seen.settled_to == 4  # what was asked after the reset is still open

@@ -92,6 +92,48 @@ def test_a_schema_that_is_none_is_refused(schema: dict[str, Any]) -> None:
         SchemaParameters(schema)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array"},
+        {"type": ["string", "null"]},
+        {"properties": {"a": {"default": float("nan")}}},
+        {"properties": {"a": {"enum": [float("inf")]}}},
+        {"$schema": 5},
+        {"$schema": ["x"]},
+        {"type": "object", "description": "x" * 200_000},
+        {"type": "object", "\ud800": 1},
+    ],
+)
+def test_a_schema_for_which_a_service_would_refuse_every_request_is_refused(
+    schema: dict[str, Any],
+) -> None:
+    with pytest.raises(ValueError, match=r"its schema|takes"):
+        SchemaParameters(schema)
+
+
+def test_what_services_refuse_at_the_top_of_a_schema_is_held_to_and_not_passed_on() -> None:
+    both = [{"required": ["a"]}, {"required": ["b"]}]
+    schema = {"type": ["object", "null"], "properties": {"a": {}, "b": {}}, "oneOf": both}
+    parameters = SchemaParameters(schema)
+    assert parameters.schema == {"type": "object", "properties": {"a": {}, "b": {}}}
+    assert parameters.effective({"b": 1}) == {"b": 1}
+    with pytest.raises(ToolError, match="not valid under any"):
+        parameters.effective({})
+
+
+def test_a_pattern_that_takes_for_ever_is_left_to_the_server() -> None:
+    endless = "^(a+)+$"
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string", "pattern": endless}},
+        "patternProperties": {endless: {"type": "string"}},
+        "additionalProperties": False,
+    }
+    arguments = {"a": "a" * 200 + "!", "a" * 200 + "!": "x"}
+    assert SchemaParameters(schema).effective(arguments) == arguments
+
+
 def test_nothing_that_a_schema_refers_to_is_fetched() -> None:
     schema = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}}
     with pytest.raises(ToolError, match="cannot be checked"):

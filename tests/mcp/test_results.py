@@ -26,6 +26,10 @@ def result(*content: dict[str, Any], **more: Any) -> CallToolResult:
             [{"type": "audio", "data": "?", "mimeType": "audio/wav"}],
             "[a file of type audio/wav, which could not be read]",
         ),
+        (
+            [{"type": "image", "data": "é", "mimeType": "image/png"}],
+            "[a file of type image/png, which could not be read]",
+        ),
     ],
 )
 def test_content_of_every_kind_is_told(content: list[dict[str, Any]], text: str) -> None:

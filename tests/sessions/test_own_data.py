@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -390,3 +391,23 @@ async def test_no_query_looks_at_all_sessions(
     steps = [row[-1] for row in plan]
     assert all("USING" in step for step in steps if step.startswith(("SCAN", "SEARCH")))
     assert not any("TEMP B-TREE FOR ORDER BY" in step for step in steps), steps
+
+
+async def test_thousands_of_sessions_of_one_person_are_listed_in_pages(
+    sqlite: SQLiteSessionManager,
+) -> None:
+    async def made(number: int) -> None:
+        session = Session(f"s{number:04}", "alice")
+        session.append(said("alice", at=START + timedelta(seconds=number)), answers())
+        await sqlite.save(session)
+
+    await asyncio.gather(*map(made, range(5000)))
+    pages, before = [], None
+    while page := await sqlite.written_by("alice", limit=100, before=before):
+        pages.append([each.session_id for each in page])
+        before = page[-1].last_at
+    assert len(pages) == 50
+    assert [name for each in pages for name in each] == [
+        f"s{number:04}" for number in range(4999, -1, -1)
+    ]
+    assert len(await sqlite.list_sessions("alice", limit=100)) == 100

@@ -1,5 +1,6 @@
 """What people live through with the bot, whichever Discord it is."""
 
+from bot.frontend.control import UNDO_WORKS
 from tests.worlds.scene import Said, Scene, Told
 
 DELETE = ("delete_file", {"path": "old.txt"})
@@ -85,7 +86,7 @@ async def test_a_call_approved_by_button_runs_once(scene: Scene) -> None:
     card = await asks(scene)
     assert f"Asked for by {scene.alice.mention}" in card.text
     assert '"path": "old.txt"' in card.text
-    assert card.buttons == ["Approve", "Deny"]
+    assert card.buttons == ["Approve", "Deny", "More…"]
     told = await scene.clicks(scene.mod, card, "Approve")
     assert told.text == ""
     await scene.sees("It is gone.", in_=scene.desk)
@@ -178,7 +179,8 @@ async def test_a_reset_forgets(scene: Scene) -> None:
     await scene.says(scene.alice, "I am Alice", in_=scene.desk)
     await scene.sees("Hello Alice.", in_=scene.desk)
     told = await scene.runs(scene.alice, "/reset", in_=scene.desk)
-    assert told == Told("I have forgotten 1 message of this conversation.", private=True)
+    forgotten = f"I have forgotten 1 message of this conversation. {UNDO_WORKS}"
+    assert told == Told(forgotten, private=True)
     await scene.sees("began the conversation anew", in_=scene.desk)
     await scene.says(scene.alice, "who am I?", in_=scene.desk)
     await scene.sees("I do not know.", in_=scene.desk)

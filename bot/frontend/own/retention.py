@@ -171,9 +171,9 @@ class Retention:
 
     async def _delete(self, session_id: str) -> int:
         """End what is open in a session and delete it; its home goes in either case."""
-        await self._agent.delete(session_id, by="Discord")
+        deleted = await self._agent.delete(session_id, by="Discord")
         await self._homes.remove(session_id)
         place = place_of(session_id)
         if place is not None:
             await self._places.forget(place.channel_id)
-        return 1
+        return int(deleted)

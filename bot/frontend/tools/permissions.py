@@ -66,6 +66,11 @@ class Reach:
         return standing
 
 
+async def may(place: Place, member: discord.Member, needed: Names) -> bool:
+    """Whether somebody sees a place, and has these permissions in it."""
+    return await _sees(place, member) and not _missing(place, member, needed)
+
+
 async def _both_see(standing: Standing, place: Place) -> bool:
     return all([await _sees(place, member) for _, member in standing.both])
 

@@ -21,6 +21,7 @@ _FACTS = (
     re.compile(rf"^\W*(?=my (?!name)){_IS}", re.IGNORECASE),
 )
 _ENTRY = re.compile(r"^(?=\[from |User: )", re.MULTILINE)
+_DATA = re.compile(r"\A[^\n]+\n\[data [0-9a-f]{16}\]\n")
 _TASK = re.compile(r"\bsummari[sz]e\b", re.IGNORECASE)
 _STATUS = re.compile(
     r"\A\W*(?:\w+\W+){0,4}?(denied|expired|cancelled|unknown|error|failed)\b", re.I
@@ -84,7 +85,7 @@ class Conversation:
 
     def _read(self, message: Mapping[str, Any]) -> None:
         text = _text(message.get("content"))
-        if self.summarises or message.get("role") == "system":
+        if self.summarises or message.get("role") == "system" or _DATA.match(text):
             self._recall(text)
         elif message.get("role") == "user":
             who = _FROM.match(text)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.frontend.reasoning import Reasoning, folded, split_reasoning
+from bot.agent.reasoning import Reasoning, split_reasoning
+from bot.frontend.folded import folded
 
 unhurried = settings(deadline=None)
 ATOMS = [

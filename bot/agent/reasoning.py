@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import re
 
-from bot.frontend.text import plain
-
 _TAG = re.compile(
     r"<[ \t]{0,5}(/?)[ \t]{0,5}(?:think|thinking|thought|reasoning)\b[^<>\n]{0,40}>", re.IGNORECASE
 )
 _TOKEN = re.compile(rf"(?<=\n)[ \t>]*(```|~~~)|{_TAG.pattern}", re.IGNORECASE)
 _LONGEST_TAG = 70
-MOST_SHOWN = 700
-"""Characters of reasoning that people are shown."""
 _HEAD = re.compile(r"\n?[ \t>]*[`~]{0,2}\Z")
 
 
@@ -27,16 +23,6 @@ def split_reasoning(text: str) -> tuple[str, str]:
     reader.add(text)
     reader.close()
     return reader.answer, reader.reasoning
-
-
-def folded(reasoning: str) -> str:
-    """Return reasoning as one small line in a spoiler, cut; without any, nothing.
-
-    Nothing in it can end the spoiler, which Discord does at the first two bars side by side, or
-    show as anything but text.
-    """
-    line = plain(reasoning, MOST_SHOWN).replace("://", ":\\//")
-    return f"-# || {line} ||" if line else ""
 
 
 class Reasoning:

@@ -1,0 +1,3 @@
+from tests.sessions.conftest import sqlite
+
+__all__ = ["sqlite"]
