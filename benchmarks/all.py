@@ -63,18 +63,20 @@ def write(rows: Sequence[Row]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.all", description=__doc__)
     parser.add_argument("--rows", help=argparse.SUPPRESS)
-    parser.add_argument("scenes", nargs="*", default=list(SCENES), choices=[*SCENES, []])
+    parser.add_argument("scenes", nargs="*", metavar="SCENE", help=", ".join(SCENES))
     given = parser.parse_args()
     if given.rows:
         module = importlib.import_module(f"benchmarks.{given.rows}")
         print(json.dumps([asdict(row) for row in asyncio.run(module.rows())]))
         return 0
+    if unknown := set(given.scenes) - {*SCENES}:
+        parser.error(f"there is no scene {', '.join(sorted(unknown))}")
     rows = []
-    for scene in given.scenes:
+    for scene in given.scenes or SCENES:
         print(f"{scene} ...", file=sys.stderr, flush=True)
         rows += best(scene)
     print(table(rows))
-    if len(given.scenes) == len(SCENES):
+    if not given.scenes:
         write(rows)
     missed = [row for row in rows if not row.ok]
     print(f"\n{len(rows)} figures, {len(missed)} goals missed")

@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.databases import add_option, databases
 from tests.crash.chaos import Weather, storm
 
 SHOWN = 20  # of what is wrong
@@ -24,10 +25,15 @@ async def main() -> int:
     parser.add_argument("--seconds", type=float, default=usual.seconds)
     parser.add_argument("--kills", type=float, default=usual.kills, help="seconds between kills")
     parser.add_argument("--seed", type=int, default=usual.seed)
+    parser.add_argument("--twins", action="store_true", help="two processes on the same shard")
+    add_option(parser)
     given = parser.parse_args()
-    weather = replace(usual, seconds=given.seconds, kills=given.kills, seed=given.seed)
-    with tempfile.TemporaryDirectory(prefix="parley-chaos-") as folder:
-        damage = await storm(Path(folder), weather)
+    weather = replace(
+        usual, seconds=given.seconds, kills=given.kills, seed=given.seed, twins=given.twins
+    )
+    temporary = tempfile.TemporaryDirectory(prefix="parley-chaos-")
+    with temporary as folder, databases(given.database) as made:
+        damage = await storm(Path(folder), weather, made)
     people = weather.channels * weather.people
     print(f"{weather.seconds:.0f} s, {weather.channels} channels, {people} people")
     print(f"{damage.messages} messages, {damage.calls} calls of tools, {damage.kills} kills")

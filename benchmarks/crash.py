@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
+from benchmarks.databases import add_option, databases
 from tests.crash.kinds import KINDS
 from tests.crash.points import ANY, Point
 from tests.crash.sweep import Cycle, Restart, Verdict, run_all, steps, survey
@@ -71,18 +72,22 @@ async def main() -> int:
     parser.add_argument("--share", type=float, default=1.0, help="of the kills (default: all)")
     parser.add_argument("--towns", type=int, default=4, help="bots at once (default: 4)")
     parser.add_argument("--seed", type=int, default=0)
+    add_option(parser)
     parser.add_argument("kinds", nargs="*", default=list(KINDS), metavar="KIND")
     given = parser.parse_args()
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="parley-crash-") as name:
-        folder = Path(name)
-        reached = await survey(folder / "survey", given.kinds, towns=given.towns)
+    temporary = tempfile.TemporaryDirectory(prefix="parley-crash-")
+    with temporary as name, databases(given.database) as made:
+        folder, towns = Path(name), given.towns
+        reached = await survey(folder / "survey", given.kinds, towns=towns, databases=made)
         for each in reached.values():
             report(each)
         random = Random(given.seed)  # noqa: S311 - it chooses what is tried
         chosen = list(cycles(reached, given.share, random))
         print(f"{len(chosen)} cycles", flush=True)
-        verdicts = await run_all(folder / "kills", chosen, towns=given.towns, report=report)
+        verdicts = await run_all(
+            folder / "kills", chosen, towns=towns, report=report, databases=made
+        )
     table(verdicts, reached)
     print(f"in {time.monotonic() - begun:.0f} s")
     return int(any(each.wrong for each in (*verdicts, *reached.values())))

@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 
 from bot.events import AssistantMessageEvent, RecordedEvent, UserMessageEvent, codec
-from bot.sessions import Session, SQLiteSessionManager
+from bot.sessions import Session, SQLiteSessionManager, SQLSessionManager
 
 SIZES = (10, 100, 1_000, 10_000)
 AT_ONCE = 200
@@ -81,7 +81,7 @@ def raw_turns(path: Path, size: int, rounds: int) -> float:
     return median_ms(times)
 
 
-async def turn(manager: SQLiteSessionManager, session_id: str, number: int) -> None:
+async def turn(manager: SQLSessionManager, session_id: str, number: int) -> None:
     session = await manager.get(session_id)
     assert session is not None
     for event in messages(2, start=1_000_000 + 2 * number):

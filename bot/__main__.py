@@ -138,7 +138,11 @@ def _backup(given: argparse.Namespace) -> int:
     from bot.config import load_settings
     from bot.storage.backup import back_up
 
-    database = load_settings(given.env_file, discord=False, model=False).database
+    settings = load_settings(given.env_file, discord=False, model=False)
+    database = settings.database
+    if settings.database_url.get_secret_value():
+        _complain("No backup was made: the conversations are in PostgreSQL, use its pg_dump.")
+        return 1
     started = time.monotonic()
     try:
         copied = back_up(database, given.file, overwrite=given.force)
@@ -152,16 +156,32 @@ def _backup(given: argparse.Namespace) -> int:
     return 0
 
 
+def _migrate_store(given: argparse.Namespace) -> int:
+    from bot.storage.moving import move
+
+    try:
+        move(
+            given.source,
+            given.target,
+            told=lambda moved: print(f"{moved.table:<20} {moved.rows:>10,}  {moved.digest[:16]}"),
+        )
+    except StorageError as exc:
+        _complain(f"Nothing was moved: {exc}")
+        return 1
+    print("All of it is there, and the same. The source is as it was: let no bot use it any more.")
+    return 0
+
+
 def _import(given: argparse.Namespace) -> int:
+    from bot.app import make_store
     from bot.config import load_settings
-    from bot.sessions import SQLiteSessionManager
     from bot.transfer import read_file, take_in
 
     settings = load_settings(given.env_file, discord=False, model=False)
     try:
         found = read_file(given.file, given.format, given.theirs)
         taking = _with(
-            SQLiteSessionManager(settings.database),
+            make_store(settings),
             lambda store: take_in(store, given.session, found),
         )
         session = asyncio.run(taking)
@@ -174,14 +194,14 @@ def _import(given: argparse.Namespace) -> int:
 
 
 def _export(given: argparse.Namespace) -> int:
+    from bot.app import make_store
     from bot.config import load_settings
-    from bot.sessions import SQLiteSessionManager
     from bot.transfer import export_session
 
     settings = load_settings(given.env_file, discord=False, model=False)
     try:
         exporting = _with(
-            SQLiteSessionManager(settings.database),
+            make_store(settings),
             lambda store: export_session(store, given.session),
         )
         text = json.dumps(asyncio.run(exporting), ensure_ascii=True, indent=1)
@@ -206,19 +226,20 @@ async def _with(store: Any, work: Callable[[Any], Awaitable[T]]) -> T:
 def _usage(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
-    database = load_settings(given.env_file, discord=False, model=False).database
-    if not database.is_file():
-        raise StorageError(f"there is no database {database}")
-    asyncio.run(_tell_usage(database, given))
+    settings = load_settings(given.env_file, discord=False, model=False)
+    served = bool(settings.database_url.get_secret_value())
+    if not served and not settings.database.is_file():
+        raise StorageError(f"there is no database {settings.database}")
+    asyncio.run(_tell_usage(settings, given))
     return 0
 
 
-async def _tell_usage(path: Path, given: argparse.Namespace) -> None:
+async def _tell_usage(settings: Any, given: argparse.Namespace) -> None:
+    from bot.app import make_store
     from bot.sessions.usage import By, UsageStore
-    from bot.storage import SQLiteDatabase
     from bot.usage import usage_report
 
-    database, by = SQLiteDatabase(path), By(given.by) if given.by else None
+    database, by = make_store(settings).database, By(given.by) if given.by else None
     try:
         store = UsageStore(database)
         async for piece in usage_report(store, since=given.since, by=by, csv=given.csv):
@@ -230,18 +251,19 @@ async def _tell_usage(path: Path, given: argparse.Namespace) -> None:
 def _audit(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
-    database = load_settings(given.env_file, discord=False, model=False).database
-    if not Path(database).is_file():
-        raise ConfigError(f"there is no database {database}")
-    asyncio.run(_print_audit(database, given))
+    settings = load_settings(given.env_file, discord=False, model=False)
+    served = bool(settings.database_url.get_secret_value())
+    if not served and not settings.database.is_file():
+        raise ConfigError(f"there is no database {settings.database}")
+    asyncio.run(_print_audit(settings, given))
     return 0
 
 
-async def _print_audit(database: Path, given: argparse.Namespace) -> None:
+async def _print_audit(settings: Any, given: argparse.Namespace) -> None:
     from bot.agent.audit import whole_audit
-    from bot.sessions import SQLiteSessionManager
+    from bot.app import make_store
 
-    store = SQLiteSessionManager(database)
+    store = make_store(settings)
     try:
         entries = whole_audit(store, since=given.since, session_id=given.session)
         async with aclosing(entries) as found:
@@ -300,6 +322,10 @@ def _parser() -> argparse.ArgumentParser:
     backup = add("backup", _backup, "copy the database, also while the bot runs")
     backup.add_argument("file", type=Path, metavar="FILE", help="where the copy goes")
     backup.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
+    moving = add("migrate-store", _migrate_store, "move everything into another, empty database")
+    for name, text in (("source", "the database to read"), ("target", "the one to fill")):
+        where = "sqlite:///parley.db (sqlite:////absolute/path) or postgresql://..."
+        moving.add_argument(name, metavar=name.upper(), help=f"{text}: {where}")
     taking = add("import", _import, "make a conversation from a file a session of the bot's")
     taking.add_argument("file", type=Path, metavar="FILE", help="what to import")
     taking.add_argument(

@@ -14,7 +14,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bot.agent import Agent, Tool, ToolSource
+from bot.agent import Agent, Profiles, Tool, ToolSource
 from bot.agent.approvals import MayDecide
 from bot.agent.budgets import Budgets, Limits
 from bot.agent.meter import Meter
@@ -27,7 +27,7 @@ from bot.errors import ConfigError
 from bot.mcp import open_servers
 from bot.monitoring import Watched
 from bot.providers import Provider, ProviderType
-from bot.sessions import SQLiteSessionManager
+from bot.sessions import PostgresSessionManager, SQLiteSessionManager, SQLSessionManager
 from bot.sessions.homes import HomeStore
 from bot.sessions.lifetimes import Lifetime
 from bot.sessions.marks import MarkStore
@@ -38,7 +38,7 @@ from bot.tools import current_time, fetch_page, own_tools, roll_dice
 from bot.watchdog import watched
 
 if TYPE_CHECKING:
-    from bot.frontend import FrontendOptions, ParleyClient
+    from bot.frontend import FrontendOptions, Operator, ParleyClient
     from bot.monitoring.prometheus import PrometheusMetrics
 
 logger = logging.getLogger(__name__)
@@ -79,6 +79,13 @@ def make_provider(settings: Settings) -> Provider:
     )
 
 
+def make_store(settings: Settings) -> SQLSessionManager:
+    """Return the sessions of the database that is set up."""
+    if url := settings.database_url.get_secret_value():
+        return PostgresSessionManager(url)
+    return SQLiteSessionManager(settings.database)
+
+
 def chosen_tools(settings: Settings, shipped: Mapping[str, Tool]) -> list[Tool]:
     """Return the tools that are set up; shipped ones that need a Discord only where they have it.
 
@@ -112,11 +119,12 @@ def make_agent(
     settings: Settings,
     *,
     provider: Provider,
-    store: SQLiteSessionManager,
+    store: SQLSessionManager,
     tools: Sequence[Tool],
     meter: Meter,
     toolsets: Sequence[ToolSource] = (),
     may_decide: MayDecide = lambda request, actor: True,
+    profiles: Profiles | None = None,
     policy: Policy | None = None,
 ) -> Agent:
     """Join a model, a store and tools; by default whoever is let in may decide."""
@@ -134,6 +142,7 @@ def make_agent(
         context_window=settings.context_window,
         compact_at=settings.compact_at,
         sees_images=settings.model_sees_images,
+        profiles=profiles,
         meter=meter,
     )
 
@@ -143,7 +152,7 @@ def _policy_without_servers(settings: Settings, tools: Sequence[Tool]) -> Policy
 
 
 @asynccontextmanager
-async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLiteSessionManager]]:
+async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLSessionManager]]:
     """Open an agent without Discord, for a terminal."""
     for name in OF_DISCORD.intersection(settings.tools).difference(DEFAULT_TOOLS):
         logger.warning("TOOLS: %s needs Discord, so there is none here", name)
@@ -168,17 +177,27 @@ async def open_app(
     rest open in the log.
 
     Raises:
-        ConfigError: if another bot works with the database.
+        ConfigError: if another bot works with the file.
         StorageError: if the database cannot be opened.
     """
     await asyncio.to_thread(preload)
-    from bot.frontend import ParleyClient, ServerPolicy, Stores, make_meter, may_decide
+    from bot.frontend import (
+        ParleyClient,
+        ServerPolicy,
+        ServerProfiles,
+        SettingsBook,
+        Stores,
+        make_meter,
+        may_decide,
+    )
     from bot.frontend.tools import discord_tools, stored_tools
 
     async with AsyncExitStack() as stack:
-        stack.enter_context(claimed(settings.database))
+        if not settings.database_url.get_secret_value():
+            stack.enter_context(claimed(settings.database))
         provider, store = await _open_parts(stack, settings)
         options, stores = frontend_options(settings), Stores.beside(store)
+        book = SettingsBook(stores.settings, operator_of(settings, options))
         servers = await stack.enter_async_context(open_servers(settings.mcp_servers))
 
         policy = ServerPolicy(homes=stores.homes, changes=stores.policies, off=OF_DISCORD - OWN)
@@ -192,9 +211,15 @@ async def open_app(
                 provider=provider,
                 store=store,
                 tools=tools,
-                meter=make_meter(stores, options, lambda *who: client.people.actor_of(*who)),
+                meter=make_meter(
+                    stores,
+                    options,
+                    lambda *who: client.people.actor_of(*who),
+                    settings=book,
+                ),
                 toolsets=[servers],
                 may_decide=lambda request, actor: may_decide(options, actor),
+                profiles=ServerProfiles(homes=stores.homes, book=book),
                 policy=policy,
             )
 
@@ -202,6 +227,7 @@ async def open_app(
             make_agent=agent_for,
             stores=stores,
             options=options,
+            settings=book,
             metrics=metrics,
             policy=policy,
         )
@@ -268,7 +294,7 @@ def _monitored(
     settings: Settings,
     metrics: PrometheusMetrics,
     client: ParleyClient,
-    store: SQLiteSessionManager,
+    store: SQLSessionManager,
 ) -> AbstractAsyncContextManager[None]:
     from bot.monitoring.server import monitored
 
@@ -285,6 +311,7 @@ def _monitored(
 def frontend_options(settings: Settings) -> FrontendOptions:
     """Return what the front end needs to know of the settings."""
     from bot.frontend import DMPolicy, FrontendOptions, ReplyMode
+    from bot.frontend.shards import Shards
 
     return FrontendOptions(
         guild_ids=settings.allowed_servers,
@@ -304,10 +331,24 @@ def frontend_options(settings: Settings) -> FrontendOptions:
         sees_images=settings.model_sees_images,
         drain_seconds=settings.shutdown_seconds,
         catch_up_window=timedelta(minutes=settings.catch_up_minutes),
+        shards=Shards(settings.shard_count, settings.shard_ids),
         lifetime=Lifetime(
             age=_days(settings.session_max_days), idle=_days(settings.session_idle_days)
         ),
         api_base=settings.discord_api_base,
+    )
+
+
+def operator_of(settings: Settings, options: FrontendOptions) -> Operator:
+    """Return what holds in servers that set nothing, and what they may set."""
+    from bot.frontend import Operator
+
+    return Operator(
+        models=tuple(dict.fromkeys((settings.openai_model, *settings.models))),
+        prompt=settings.prompt,
+        fixed=SPEAKERS,
+        extras=frozenset(settings.model_extras),
+        options=options,
     )
 
 
@@ -335,8 +376,8 @@ def preload() -> None:
 
 async def _open_parts(
     stack: AsyncExitStack, settings: Settings
-) -> tuple[Provider, SQLiteSessionManager]:
-    provider, store = make_provider(settings), SQLiteSessionManager(settings.database)
+) -> tuple[Provider, SQLSessionManager]:
+    provider, store = make_provider(settings), make_store(settings)
     stack.push_async_callback(store.close)
     stack.push_async_callback(provider.close)
     await store.initialize()

@@ -13,11 +13,10 @@ from typing import Any
 import aiohttp
 
 from bot.agent.model import ModelAnswer, ModelRequest
-from bot.app import make_provider
+from bot.app import make_provider, make_store
 from bot.config import Settings, load_settings, unknown_names, variables_of
 from bot.errors import ConfigError, ModelError, StorageError
 from bot.mcp import Patience, Server, Servers, open_servers
-from bot.sessions import SQLiteSessionManager
 from bot.sessions.marks import MarkStore
 
 MESSAGE_CONTENT = 1 << 18 | 1 << 19
@@ -133,14 +132,18 @@ def invite_url(application_id: str) -> str:
 
 
 async def _database(settings: Settings) -> Finding:
-    store = SQLiteSessionManager(settings.database)
+    store = make_store(settings)
+    served = bool(settings.database_url.get_secret_value())
+    name, setting = (
+        (store.database.name, "DATABASE_URL") if served else (settings.database, "DATABASE")
+    )
     try:
         await MarkStore(store.database).set("checked", "")
-    except StorageError as exc:
-        return Finding("database", f"cannot be written, set DATABASE: {exc}", ok=False)
+    except (ConfigError, StorageError) as exc:
+        return Finding("database", f"cannot be written, set {setting}: {exc}", ok=False)
     finally:
         await store.close()
-    return Finding("database", f"{settings.database} can be written")
+    return Finding("database", f"{name} can be written")
 
 
 async def _model(settings: Settings) -> Finding:

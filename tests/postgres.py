@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -23,10 +24,42 @@ _numbers = count(1)
 
 
 class Server:
-    """A running server."""
+    """A server, with its data in a folder of its own."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, binaries: Path, folder: Path) -> None:
+        self.port = _free_port()
+        self._binaries = binaries
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        data = folder / "data"
+        _run(
+            [binaries / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "-N"], folder
+        )
+
+    def start(self) -> None:
+        """Run it, and wait until it can be used."""
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": self.port,
+            "unix_socket_directories": self._folder,
+            "fsync": "off",
+            "max_connections": 200,
+        }
+        options = [each for name, value in settings.items() for each in ("-c", f"{name}={value}")]
+        self._process = subprocess.Popen(
+            [*_unprivileged(), self._binaries / "postgres", "-D", self._folder / "data", *options],
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        _wait_for(self)
+
+    def stop(self) -> None:
+        """End it; connections are cut."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(SECONDS)
+            self._process = None
 
     def url(self, database: str) -> str:
         """Return the address of one of its databases."""
@@ -38,6 +71,10 @@ class Server:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
         return self.url(name)
+
+    def settings(self, folder: Path) -> Mapping[str, str]:
+        """Return the settings of a bot with a new database; nothing is kept in the folder."""
+        return {"DATABASE_URL": self.new_database()}
 
 
 @contextmanager
@@ -51,36 +88,14 @@ def serving() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
     try:
         _own(folder)
-        yield from _serving(binaries, folder)
+        server = Server(binaries, folder)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _serving(binaries: Path, folder: Path) -> Iterator[Server]:
-    data, port = folder / "data", _free_port()
-    make = [binaries / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "-N"]
-    _run(make, folder)
-    settings = {
-        "listen_addresses": "127.0.0.1",
-        "port": port,
-        "unix_socket_directories": folder,
-        "fsync": "off",
-        "max_connections": 200,
-    }
-    options = [each for name, value in settings.items() for each in ("-c", f"{name}={value}")]
-    process = subprocess.Popen(
-        [*_unprivileged(), binaries / "postgres", "-D", data, *options],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        server = Server(port)
-        _wait_for(server)
-        yield server
-    finally:
-        process.terminate()
-        process.wait(SECONDS)
 
 
 def _binaries() -> Path | None:

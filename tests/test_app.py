@@ -233,3 +233,29 @@ async def test_a_connection_that_breaks_does_not_end_it(home: Setup, tmp_path: P
         home.world.faults.drops(home.bot)
         await home.alice.says("hello", in_=home.desk)
         await home.said("Hello Alice.")
+
+
+async def test_a_server_has_its_own_way_within_what_the_operator_allows(
+    home: Setup, tmp_path: Path
+) -> None:
+    mod = home.world.person("mod")
+    home.desk.guild.join(mod, permissions={"MANAGE_GUILD"})
+    home.model.says("Hello Alice.")
+    ceiling = {"MODELS": "large", "MODEL_EXTRAS": "none", "SERVER_TOKENS_PER_DAY": "5000"}
+    async with online(home, tmp_path, SYSTEM_PROMPT="Be a pirate.", **ceiling):
+        file = ("prompt.txt", b"Be kind.")
+        told = await mod.runs("/settings", in_=home.desk, prompt_file=file)
+        assert "- Tools: `current_time`, `roll_dice` *(default)*" in told.text
+        assert (
+            "- Tokens a day and a month: 5,000 a day, any number a month *(default)*" in told.text
+        )
+        assert told.message is not None
+        await mod.selects(told.message, "What to change", ["Model"])
+        await mod.selects(told.message, "Model", ["large"])
+        await home.alice.says("hello", in_=home.desk)
+        await home.said("Hello Alice.")
+    [request] = home.model.requests
+    assert request["model"] == "large"
+    system = request["messages"][0]["content"]
+    assert system.startswith("Be a pirate.\n\nBe kind.\n\n")
+    assert '"[from NAME (user-ID)]"' in system

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import logging
 import socket
+import sys
 from asyncio import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +15,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.errors import ConfigError, StorageError
+from bot.logs import JsonFormatter
 from bot.monitoring import Metrics, Watched
 from bot.monitoring.prometheus import PrometheusMetrics
 from bot.monitoring.server import ask_health, monitored
@@ -167,6 +170,18 @@ async def test_a_log_for_programs_is_one_object_a_line(home: Setup, tmp_path: Pa
     lines = [json.loads(each) for each in logged if each.startswith("{")]
     assert lines
     assert all({"time", "level", "logger", "message"} <= each.keys() for each in lines)
+
+
+def test_a_line_for_programs_has_the_exception() -> None:
+    try:
+        raise ValueError("no such thing")
+    except ValueError:
+        error = sys.exc_info()
+    record = logging.LogRecord("bot.x", logging.ERROR, "x.py", 1, "%s failed", ("it",), error)
+    record.stack_info = "Stack"
+    line = json.loads(JsonFormatter().format(record))
+    assert (line["level"], line["message"], line["stack"]) == ("ERROR", "it failed", "Stack")
+    assert line["exception"].endswith("ValueError: no such thing")
 
 
 class Disk:

@@ -6,6 +6,7 @@ from bot.agent.approvers import Approvers
 from bot.agent.context import ExecutionContext
 from bot.agent.inputs import UserMessage
 from bot.agent.outputs import File, ToolOutput
+from bot.agent.profiles import Profile, Profiles
 from bot.agent.run import AgentResult, AgentRun
 from bot.agent.tools import Tool, ToolSource, tool
 
@@ -17,6 +18,8 @@ __all__ = [
     "Approvers",
     "ExecutionContext",
     "File",
+    "Profile",
+    "Profiles",
     "Tool",
     "ToolOutput",
     "ToolSource",

@@ -11,7 +11,6 @@ from typing import Any
 from bot.agent.again import asked_again
 from bot.agent.approvals import Actor, MayDecide, Verdict
 from bot.agent.attachments import Attachments
-from bot.agent.capacity import Capacity
 from bot.agent.closing import end_turn
 from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
@@ -22,8 +21,10 @@ from bot.agent.live import LiveSession, MayContinue, OnRecorded
 from bot.agent.loop import stopped
 from bot.agent.meter import FreeMeter, Meter
 from bot.agent.model import Model
+from bot.agent.models import Models
 from bot.agent.parts import Parts
 from bot.agent.policy import FixedPolicy, Policy, Rules
+from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.runner import Runner, told_failures
 from bot.agent.tools import Tool, ToolSource, as_tool
@@ -64,6 +65,7 @@ class Agent:
         context_window: Tokens that the model reads; 0: found out, where that can be.
         compact_at: The share of them from which on what is older is summarised.
         sees_images: Whether the model reads images; one that does not is only told their names.
+        profiles: How single sessions are answered otherwise: model, prompt, tools.
         meter: Asked before each call of the model, and told what it used.
         policy: Which tools run freely, ask, or are off, and who may approve, in which session; by
             default as the tools themselves say. Where it names nobody, `may_decide` tells.
@@ -85,6 +87,7 @@ class Agent:
         context_window: int = 0,
         compact_at: float = 0.75,
         sees_images: bool = True,
+        profiles: Profiles | None = None,
         meter: Meter | None = None,
         policy: Policy = FixedPolicy(),  # noqa: B008 - frozen
     ) -> None:
@@ -92,8 +95,11 @@ class Agent:
         made = [as_tool(function) for function in tools]
         if len({tool.name for tool in made}) < len(made):
             raise ValueError("two tools have the same name")
+        models = Models(provider, window=context_window, share=compact_at)
+        own = models.of(None)
         self._parts = Parts(
-            model=provider,
+            models=models,
+            model=own.model,
             manager=manager,
             own_tools={tool.name: tool for tool in made},
             toolsets=toolsets,
@@ -101,8 +107,9 @@ class Agent:
             approval_ttl=approval_ttl,
             max_steps=max_steps,
             slots=asyncio.Semaphore(max_model_calls),
-            capacity=Capacity(provider, window=context_window, share=compact_at),
+            capacity=own.capacity,
             attachments=Attachments(manager, sees_images=sees_images),
+            profiles=profiles or OneProfile(),
             meter=meter or FreeMeter(),
             policy=policy,
         )
@@ -335,7 +342,9 @@ class Agent:
             ModelError: if the model gives no summary; the session is as it was.
         """
         live = await self._opened(session_id, by)
-        done = await compact_by_hand(self._parts, live, by) if live else None
+        if live is None:
+            return 0
+        done = await compact_by_hand(await self._parts.of(session_id), live, by)
         return done.messages if done else 0
 
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:

@@ -52,7 +52,7 @@ async def request_for(parts: Parts, session: Session, turn_id: str | None) -> As
     beside = len(json.dumps(tools)) if tools else 0
     tokens, scale = measure(messages, beside=beside, report=told.report, scale=scale)
     return Asked(
-        request=ModelRequest(messages=messages, tools=tools),
+        request=ModelRequest(messages=messages, tools=tools, extra=parts.extra),
         tokens=tokens,
         beside=scale.tokens(beside + size_of(prompt)),
         scale=scale,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -105,12 +105,33 @@ def used_up(standing: Standing, when: Callable[[datetime], str]) -> str:
     )
 
 
-class Ledger:
-    """Knows where people and servers stand."""
+ServerLimits = Callable[[int], Awaitable[Limits]]
+"""What a server has, where servers can have less than the budgets say."""
 
-    def __init__(self, usage: UsageStore, budgets: Budgets) -> None:
+
+class Ledger:
+    """Knows where people and servers stand.
+
+    Args:
+        usage: What was used.
+        budgets: What people and servers have.
+        server_limits: What single servers have instead.
+    """
+
+    def __init__(
+        self, usage: UsageStore, budgets: Budgets, server_limits: ServerLimits | None = None
+    ) -> None:
         self.budgets = budgets
         self._usage = usage
+        self._server_limits = server_limits
+
+    async def limits_of(self, server_id: int | None) -> Limits:
+        """Return what all people of a server have together."""
+        if server_id is None:
+            return Limits()
+        if self._server_limits is None:
+            return self.budgets.server
+        return await self._server_limits(server_id)
 
     async def of_person(
         self, user_id: str, roles: AbstractSet[str], span: Span, now: datetime
@@ -124,7 +145,8 @@ class Ledger:
         """Return what was used in a server in the day or month of a moment."""
         period = Period.around(span, now)
         used = await self._usage.of_server(server_id, period)
-        return Standing(Whose.SERVER, span, period, self.budgets.server.of(span), used)
+        limits = await self.limits_of(server_id)
+        return Standing(Whose.SERVER, span, period, limits.of(span), used)
 
     async def exhausted(
         self, user_id: str, roles: AbstractSet[str], server_id: int | None, now: datetime
@@ -132,12 +154,13 @@ class Ledger:
         """Return the budget that keeps somebody from asking, of several the last to renew."""
         spans = (Span.MONTH, Span.DAY)
         limits = self.budgets.of_person(roles)
+        together = await self.limits_of(server_id)
         for span in spans:
             if user_id and limits.of(span):
                 standing = await self.of_person(user_id, roles, span, now)
                 if standing.left == 0:
                     return standing
-            if server_id is not None and self.budgets.server.of(span):
+            if server_id is not None and together.of(span):
                 standing = await self.of_server(server_id, span, now)
                 if standing.left == 0:
                     return standing

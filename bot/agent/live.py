@@ -19,11 +19,14 @@ from weakref import WeakValueDictionary
 from bot.agent.closing import Shown
 from bot.agent.interrupts import Interrupts
 from bot.agent.steps import Done, Wait, next_step
-from bot.errors import AccessDeniedError, SessionConflictError
+from bot.errors import AccessDeniedError, SessionConflictError, StorageError
 from bot.events import RecordedEvent
 from bot.sessions import Lease, Session, SessionManager, SessionStore
 
 T = TypeVar("T")
+
+HEED_EVERY = 2.0
+"""Seconds after which a run looks again for what other processes have recorded."""
 
 MayContinue = Callable[[Session, str | None], bool]
 OnRecorded = Callable[[str, Sequence[RecordedEvent]], None]
@@ -36,6 +39,7 @@ class LiveSession:
     Attributes:
         shown: What readers have seen of the model call in progress.
         interrupts: Ends what the run in progress awaits.
+        answered: The turn that the run in progress answers.
         compacting: Held while it is compacted.
     """
 
@@ -59,6 +63,7 @@ class LiveSession:
         self._driver: asyncio.Task[object] | None = None
         self._awaited: list[str] = []
         self._holder: str | None = None
+        self.answered = ""
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -272,11 +277,49 @@ class LiveSession:
         self._driver = asyncio.current_task()
         self.interrupts = Interrupts()
         try:
-            yield
+            async with self._heeding():
+                yield
         finally:
             self._driven = False
             self._driver = None
             self._changed.tell()
+
+    @contextlib.asynccontextmanager
+    async def _heeding(self) -> AsyncIterator[None]:
+        """Notice, while the block lasts, what other processes record in the session."""
+        if not isinstance(self._manager, SessionStore) or not self._manager.is_shared:
+            yield
+            return
+        task = asyncio.create_task(self._heed_always(self._manager), name="heeding others")
+        try:
+            yield
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+
+    async def _heed_always(self, store: SessionStore) -> None:
+        while True:
+            await asyncio.sleep(HEED_EVERY)
+            with contextlib.suppress(StorageError, AccessDeniedError):  # the run meets it itself
+                await self._heed(store)
+
+    async def _heed(self, store: SessionStore) -> None:
+        """Look whether others have recorded something, and end what they have ended."""
+        standing = await store.standing(self.session_id)
+        if standing is None:
+            return
+        async with self._lock:
+            if standing.holder not in (None, self._holder):
+                self._holder = None  # it has been taken over
+            if standing.version <= self.session.version:
+                return
+            self._is_current = False
+            await self._read()
+        self._changed.tell()
+        self._on_recorded(self.session_id, ())
+        if self.answered and not self.session.is_open(self.answered):
+            self.interrupts.interrupt()
 
     def _may_drive(self, turn_id: str | None) -> bool:
         if self._driven:

@@ -45,6 +45,8 @@ class Loop:
     Attributes:
         turn_id: The turn of the last step.
         error: What made the last failed turn fail.
+
+    Each turn goes by the profile that its session has when it begins here.
     """
 
     def __init__(
@@ -52,11 +54,13 @@ class Loop:
     ) -> None:
         self.turn_id = mine or ""
         self.error: Exception | None = None
+        self._general = parts
         self._parts = parts
         self._live = live
         self._mine = mine
         self._holder = holder
         self._told = told
+        self._begun: str | None = None
 
     async def events(self, *, recovering: bool) -> AsyncGenerator[Event, None]:
         """Do step after step; give every event as it is recorded, and the live ones between.
@@ -69,7 +73,7 @@ class Loop:
         for recorded in self._news():
             yield recorded
         while (step := await self._next()) is not None:
-            self._begin(step.turn_id)
+            await self._begin(step.turn_id)
             failure = None
             try:
                 async with aclosing(self._take(step)) as events:
@@ -84,11 +88,14 @@ class Loop:
             if failure is not None:
                 yield failure.event(step.turn_id)
 
-    def _begin(self, turn_id: str) -> None:
+    async def _begin(self, turn_id: str) -> None:
+        if turn_id != self._begun:
+            self._parts = await self._general.of(self._live.session_id)
+        self._begun = turn_id
         if turn_id != self.turn_id:
             self._live.interrupts = Interrupts()  # who stopped the last turn meant that one
             self.error = None
-        self.turn_id = turn_id
+        self.turn_id = self._live.answered = turn_id
 
     async def _next(self) -> CallModel | RunTools | Settle | None:
         """Return the next step, if it is for us to do; what waits too long is expired first."""

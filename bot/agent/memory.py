@@ -7,17 +7,19 @@ only when they speak, and only where they allow it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from bot.agent.approvers import Approvers
 from bot.agent.context import ExecutionContext
 from bot.agent.inputs import UserMessage
 from bot.agent.outputs import ToolOutput
 from bot.agent.tools import Tool, tool
 from bot.agent.visible import one_line
 from bot.errors import NoRoomError, ToolError
-from bot.events import Recalled, Receipt, UserMessageEvent
-from bot.sessions import SessionManager
+from bot.events import Recalled, Receipt, RecordedEvent, ToolResultEvent, UserMessageEvent
+from bot.sessions import Session, SessionManager
 from bot.sessions.memories import LONGEST, InMemoryMemoryManager, Memory, MemoryManager
 
 __all__ = ["InMemoryMemoryManager", "Memory", "MemoryManager", "Recollection", "remember_tool"]
@@ -70,9 +72,14 @@ class Recollection:
 
 
 def remember_tool(memories: MemoryManager, allowed: Allowed) -> Tool:
-    """Return the tool that keeps something about whoever asks; they see it, and can undo it."""
+    """Return the tool that keeps something about whoever asks; they see it, and can undo it.
 
-    @tool
+    It asks them first where the turn holds what others may have written: that could make the model
+    keep, for all later conversations, what some page wants.
+    """
+    approvers = Approvers(requester=True, moderator=True, owner=True)
+
+    @tool(approval=_after_others, approvers=approvers)
     async def remember(text: str, context: ExecutionContext) -> ToolOutput:
         """Remember something about the person you are answering, for later conversations.
 
@@ -96,3 +103,15 @@ def remember_tool(memories: MemoryManager, allowed: Allowed) -> Tool:
         return ToolOutput("Remembered.", receipt=Receipt(text=told, undo=memory.memory_id))
 
     return remember
+
+
+def _after_others(arguments: Mapping[str, Any], session: Session) -> bool:
+    """Whether the turn that is answered holds what somebody else may have written."""
+    turn = session.turn(session.open_turns[0].turn_id) if session.open_turns else ()
+    return any(map(_is_others, turn))
+
+
+def _is_others(event: RecordedEvent) -> bool:
+    if isinstance(event, UserMessageEvent):
+        return bool(event.quotes or event.attachments)
+    return isinstance(event, ToolResultEvent) and event.receipt is None

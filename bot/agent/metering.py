@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from bot.agent.approvals import Actor
-from bot.agent.budgets import Budgets, Ledger, used_up
+from bot.agent.budgets import Budgets, Ledger, Limits, ServerLimits, used_up
 from bot.agent.meter import Call
 from bot.errors import BudgetUsedUpError
 from bot.events import Usage, utc_now
@@ -37,6 +37,7 @@ class StoredMeter:
         usage: Where calls are kept.
         homes: In which server each session is.
         budgets: By default none.
+        server_limits: What single servers have, if not what the budgets say.
         actor_of: Who somebody is in a server.
         when: How a moment is written for people.
         clock: Tells the time by which budgets renew.
@@ -48,13 +49,14 @@ class StoredMeter:
         usage: UsageStore,
         homes: HomeStore,
         budgets: Budgets | None = None,
+        server_limits: ServerLimits | None = None,
         actor_of: ActorOf = anyone,
         when: Callable[[datetime], str] = in_utc,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self._usage = usage
         self._homes = homes
-        self._ledger = Ledger(usage, budgets or Budgets())
+        self._ledger = Ledger(usage, budgets or Budgets(), server_limits)
         self._actor_of = actor_of
         self._when = when
         self._clock = clock
@@ -66,9 +68,9 @@ class StoredMeter:
             BudgetUsedUpError: if a budget is used up.
         """
         budgets = self._ledger.budgets
-        if budgets.limit_nobody:
-            return
         server = await self._server_of(session_id)
+        if budgets.limit_nobody and await self._ledger.limits_of(server) == Limits():
+            return
         actor = await self._actor_of(user_id, server if budgets.go_by_roles else None)
         if actor.owner:
             return

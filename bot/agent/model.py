@@ -16,10 +16,12 @@ class ModelRequest:
     Attributes:
         messages: `{"role": ..., "content": ...}`, the system prompt first.
         tools: `{"type": "function", "function": {...}}`; the same for everyone in a session.
+        extra: What the request says beside those, for example `temperature`.
     """
 
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,15 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Close connections; used again, it opens new ones."""
+        ...
+
+
+@runtime_checkable
+class HasModels(Protocol):
+    """A model whose service has others."""
+
+    def named(self, model: str) -> Model:
+        """Return another model of the service; closed with this one."""
         ...
 
 

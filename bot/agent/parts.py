@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +13,9 @@ from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
 from bot.agent.meter import Meter
 from bot.agent.model import Model
+from bot.agent.models import Models
 from bot.agent.policy import FixedPolicy, Policy
+from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.tools import Tool, ToolSource
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SessionManager
@@ -21,8 +23,14 @@ from bot.sessions import Session, SessionManager
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """An agent's model, tools and limits."""
+    """An agent's model, tools and limits, as they are in general or in one session.
 
+    Attributes:
+        allowed: The names of the tools that may be used, `None` for all of them.
+        extra: What a request for an answer says beside the conversation.
+    """
+
+    models: Models
     model: Model
     manager: SessionManager
     own_tools: Mapping[str, Tool]
@@ -35,16 +43,31 @@ class Parts:
     attachments: Attachments
     meter: Meter
     policy: Policy = field(default_factory=FixedPolicy)
+    profiles: Profiles = field(default_factory=OneProfile)
+    allowed: frozenset[str] | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    async def of(self, session_id: str) -> Parts:
+        """Return what is used in a session from now on."""
+        profile = await self.profiles.of(session_id)
+        known, prompt = self.models.of(profile.model), profile.system_prompt
+        return replace(
+            self,
+            model=known.model,
+            capacity=known.capacity,
+            system_prompt=self.system_prompt if prompt is None else lambda: prompt,
+            allowed=profile.tools,
+            extra=profile.extra,
+        )
 
     @property
     def tools(self) -> Mapping[str, Tool]:
         """The tools that there are now, by name."""
-        if not self.toolsets:
-            return self.own_tools
         found = dict(self.own_tools)
         for source in self.toolsets:
             found |= source.tools(found.keys())
-        return found
+        allowed = found.keys() if self.allowed is None else self.allowed
+        return {name: tool for name, tool in found.items() if name in allowed}
 
     async def definitions(self) -> Sequence[dict[str, Any]]:
         """Return what the model is told of the tools; made once, away from the event loop.

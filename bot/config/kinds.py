@@ -38,6 +38,7 @@ ToolName = Literal[
     "time_out_member",
 ]
 SHIPPED = frozenset(get_args(ToolName))
+ExtraName = Literal["temperature", "top_p", "frequency_penalty", "presence_penalty", "max_tokens"]
 DEFAULT_TOOLS = ("current_time", "roll_dice", "remember", "schedule")
 
 
@@ -52,6 +53,14 @@ def _ids(value: object) -> object:
                 "must be ids: long numbers, separated by commas, that Discord shows as Copy ID "
                 f"in its developer mode; {each[:40]!r} is none"
             )
+    return _split(value)
+
+
+def _shards(value: object) -> object:
+    numbers = value.replace(",", " ").split() if isinstance(value, str) else ()
+    for each in numbers:
+        if not (each.isascii() and each.isdigit()):
+            raise ValueError(f"must be numbers from 0, separated by commas, not {each[:40]!r}")
     return _split(value)
 
 
@@ -76,7 +85,7 @@ def _id(value: object) -> object:
     return found[0] if isinstance(found, list) else found
 
 
-def _no_tools(value: object) -> object:
+def _none(value: object) -> object:
     return () if value == "none" else _split(value)
 
 
@@ -133,12 +142,23 @@ def _copied_well(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _postgres(address: SecretStr) -> SecretStr:
+    text = address.get_secret_value()
+    if text and not text.startswith(("postgresql://", "postgres://")):
+        raise ValueError("must be an address like postgresql://user:password@host/database")
+    return address
+
+
 Secret = Annotated[SecretStr, AfterValidator(_copied_well)]
+PostgresUrl = Annotated[SecretStr, AfterValidator(_postgres), AfterValidator(_copied_well)]
 Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_ids)]
+ShardIds = Annotated[frozenset[int], NoDecode, BeforeValidator(_shards)]
 Id = Annotated[int, BeforeValidator(_id)]
 Tools = Annotated[
-    tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_no_tools)
+    tuple[Annotated[str, AfterValidator(_tool)], ...], NoDecode, BeforeValidator(_none)
 ]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Extras = Annotated[tuple[ExtraName, ...], NoDecode, BeforeValidator(_none)]
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
 RoleTokens = Annotated[Mapping[int, Tokens], NoDecode, BeforeValidator(_role_tokens)]
 Url = Annotated[str, AfterValidator(_http)]

@@ -172,10 +172,24 @@ def _shown(error: ErrorDetails) -> str:
 
 
 def _missing(settings: Settings, *, discord: bool, model: bool) -> Iterator[tuple[str, str]]:
-    if discord and not settings.discord_token.get_secret_value():
-        yield _is_missing("discord_token")
+    if discord:
+        if not settings.discord_token.get_secret_value():
+            yield _is_missing("discord_token")
+        yield from _missing_of_shards(settings)
     if model:
         yield from _missing_of_model(settings)
+
+
+def _missing_of_shards(settings: Settings) -> Iterator[tuple[str, str]]:
+    if not settings.shard_ids:
+        return
+    if not settings.shard_count:
+        yield _is_missing("shard_count")
+    elif max(settings.shard_ids) >= settings.shard_count:
+        last = settings.shard_count - 1
+        yield "shard_ids", f"SHARD_IDS must be at most {last}, since SHARD_COUNT is {last + 1}."
+    if not settings.database_url.get_secret_value():
+        yield _is_missing("database_url")
 
 
 def _missing_of_model(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -13,14 +13,18 @@ from bot.config.kinds import (
     DEFAULT_TOOLS,
     Count,
     DatabaseFile,
+    Extras,
     Id,
     Ids,
     LogLevel,
     McpFile,
+    Names,
+    PostgresUrl,
     ProviderName,
     RoleTokens,
     Seconds,
     Secret,
+    ShardIds,
     TextFile,
     Tokens,
     Tools,
@@ -62,6 +66,16 @@ class Settings(BaseSettings):
         description="openai, openai_compatible, openrouter, ollama, gemini, anthropic, azure, "
         "litellm; auto: openai, or openai_compatible where OPENAI_BASE_URL is set.",
     )
+    models: Names = Field(
+        (),
+        description="Further models of the service that servers may choose with /settings; empty: "
+        "none.",
+    )
+    model_extras: Extras = Field(
+        ("temperature", "top_p"),
+        description="What servers may set too: temperature, top_p, frequency_penalty, "
+        "presence_penalty, max_tokens; or none.",
+    )
     model_sees_images: bool = Field(
         True, description="Whether the model reads images; false: it is told their names only."
     )
@@ -102,6 +116,19 @@ class Settings(BaseSettings):
     )
     database: DatabaseFile = Field(
         Path("parley.db"), description="The file that keeps all conversations."
+    )
+    database_url: PostgresUrl = Field(
+        SecretStr(""),
+        description="A PostgreSQL database that keeps them in place of the file: "
+        "postgresql://user:password@host/database.",
+    )
+    shard_count: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        0, description="Into how many shards Discord is divided; 0: as many as Discord recommends."
+    )
+    shard_ids: ShardIds = Field(
+        NOBODY,
+        description="Which of them this process serves, from 0; empty: all. Needs SHARD_COUNT and "
+        "DATABASE_URL.",
     )
     owner_ids: Ids = Field(
         NOBODY, description="Users who own the bot, beside those whom Discord names as such."

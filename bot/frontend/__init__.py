@@ -5,15 +5,21 @@ from bot.frontend.client import ParleyClient
 from bot.frontend.metering import make_meter
 from bot.frontend.options import DISCORD_API, DMPolicy, FrontendOptions, ReplyMode
 from bot.frontend.policy import ServerPolicy
+from bot.frontend.settings.book import SettingsBook
+from bot.frontend.settings.effective import Operator
+from bot.frontend.settings.profiles import ServerProfiles
 from bot.frontend.stores import Stores
 
 __all__ = [
     "DISCORD_API",
     "DMPolicy",
     "FrontendOptions",
+    "Operator",
     "ParleyClient",
     "ReplyMode",
     "ServerPolicy",
+    "ServerProfiles",
+    "SettingsBook",
     "Stores",
     "make_meter",
     "may_decide",

@@ -9,6 +9,8 @@ from bot.agent.approvals import Actor
 from bot.events import ApprovalRequestedEvent
 from bot.frontend.ids import user_id_of
 from bot.frontend.options import DMPolicy, FrontendOptions, ReplyMode
+from bot.frontend.settings.effective import Effective
+from bot.frontend.settings.own import Answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +31,11 @@ class Heard:
         mentioned: Whether it mentions the bot, or the bot's own role.
         thread: Whether it was written in a thread.
         joined: Whether that thread is a conversation of the bot already.
-        channel_ids: The channel it was written in, and the parent of a thread.
     """
 
     mentioned: bool
     thread: bool
     joined: bool
-    channel_ids: frozenset[int]
 
 
 class Reaction(Enum):
@@ -47,13 +47,19 @@ class Reaction(Enum):
 
 
 def may_talk(options: FrontendOptions, speaker: Speaker) -> bool:
-    """Whether somebody in a server is answered there."""
+    """Whether somebody in a server is answered there, as far as the operator is concerned."""
     if speaker.owner or speaker.user in options.user_ids:
         return True
     if options.guild_ids and speaker.guild not in options.guild_ids:
         return False
     restricted = bool(options.role_ids or options.user_ids)
     return not restricted or bool(options.role_ids & speaker.roles)
+
+
+def may_talk_here(here: Effective, speaker: Speaker) -> bool:
+    """Whether somebody is answered in a channel, as far as those who manage it are concerned."""
+    roles = here.roles.value
+    return speaker.owner or roles is None or bool(roles & speaker.roles)
 
 
 def may_write_dms(options: FrontendOptions, user: int, *, owner: bool, member: bool) -> bool:
@@ -70,9 +76,11 @@ def may_write_dms(options: FrontendOptions, user: int, *, owner: bool, member: b
     return member and options.dms is DMPolicy.MEMBERS
 
 
-def reaction_to(options: FrontendOptions, heard: Heard) -> Reaction:
+def reaction_to(here: Effective, heard: Heard) -> Reaction:
     """Return what a message of somebody who may talk calls for."""
-    listening = bool(options.channel_ids & heard.channel_ids)
+    if here.answers.value is Answers.NOTHING:
+        return Reaction.NONE
+    listening = here.answers.value is Answers.ALL
     if heard.thread:
         answered = heard.mentioned or heard.joined or listening
         return Reaction.ANSWER_HERE if answered else Reaction.NONE
@@ -80,7 +88,7 @@ def reaction_to(options: FrontendOptions, heard: Heard) -> Reaction:
         return Reaction.ANSWER_HERE
     if not heard.mentioned:
         return Reaction.NONE
-    opens = options.reply_mode is ReplyMode.THREAD
+    opens = here.reply_mode.value is ReplyMode.THREAD
     return Reaction.OPEN_THREAD if opens else Reaction.ANSWER_HERE
 
 

@@ -30,8 +30,15 @@ def api_base(base: str) -> Iterator[None]:
         Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = before
 
 
-async def learn_gateway(client: discord.Client) -> None:
-    """Make reconnections use the gateway that the other base names."""
+async def learn_gateway(client: discord.Client) -> int:
+    """Ask how to connect, and return how many shards may identify at once.
+
+    Reconnections use the gateway that the other base names. A client that was not told how many
+    shards there are has as many as are recommended.
+    """
+    recommended, url, limits = await client.http.get_bot_gateway()
     if Route.BASE != DISCORD_API:
-        _, url, _ = await client.http.get_bot_gateway()
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(url)
+    if client.shard_count is None:
+        client.shard_count = recommended
+    return int(limits["max_concurrency"])

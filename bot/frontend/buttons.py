@@ -12,7 +12,13 @@ from bot.events import Ask
 from bot.frontend.control import ASKED, NOT_HERE, NOT_YOU, UNDONE, Control
 from bot.frontend.decisions import Decisions
 from bot.frontend.ids import Place
-from bot.frontend.interactions import acknowledged, answer, place_here, tell_failure
+from bot.frontend.interactions import (
+    acknowledged,
+    answer,
+    channel_here,
+    place_here,
+    tell_failure,
+)
 from bot.frontend.people import People, speaker
 
 
@@ -80,7 +86,7 @@ class Again(Pressed, template=r"(?!)"):
     async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Ask, if it is somebody who may talk here."""
         user = interaction.user
-        if not await client.people.may_talk(user, interaction.guild_id):
+        if not await client.people.may_talk(user, interaction.guild_id, channel_here(interaction)):
             return NOT_YOU
         by, at = speaker(user, place), interaction.created_at.timestamp()
         return await client.control.again(place.session_id, self.name, self.ask, by, at)
@@ -105,7 +111,9 @@ class Undo(Pressed, template=r"undo:(?P<name>[1-9][0-9]{0,15})"):
 
     async def act(self, client: HasControl, place: Place, interaction: discord.Interaction) -> str:
         """Undo it, if it is somebody who may reset."""
-        if not await client.people.may_talk(interaction.user, interaction.guild_id):
+        if not await client.people.may_talk(
+            interaction.user, interaction.guild_id, channel_here(interaction)
+        ):
             return NOT_YOU
         actor = client.people.actor(interaction)
         return await client.control.undo_reset(place.session_id, int(self.name), actor)

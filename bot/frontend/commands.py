@@ -11,7 +11,7 @@ from bot.agent import Actor
 from bot.frontend.control import NOT_YOU, Control
 from bot.frontend.deciding import add_decisions
 from bot.frontend.decisions import Decisions
-from bot.frontend.interactions import answer, session_here
+from bot.frontend.interactions import answer, channel_here, session_here
 from bot.frontend.people import People
 
 Whole = Callable[[str, Actor], Awaitable[str]]
@@ -42,7 +42,9 @@ def _add_endings(
         session_id = await session_here(interaction)
         if session_id is None:
             return
-        if not await people.may_talk(interaction.user, interaction.guild_id):
+        if not await people.may_talk(
+            interaction.user, interaction.guild_id, channel_here(interaction)
+        ):
             await answer(interaction, NOT_YOU)
         else:
             await answer(interaction, await act(session_id, people.actor(interaction)))

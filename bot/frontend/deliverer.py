@@ -55,6 +55,8 @@ class Deliverer:
         if delivery is None or delivery.message_id is None:
             await self.show(session_id, shown, known)
             return
+        if delivery.final:
+            return  # another process was faster
         if delivery.content_hash:
             await self._note(replace(delivery, content_hash=""))
         await self._outbox.edit(delivery.channel_id, delivery.message_id, shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bot.agent.calls import call_states
 from bot.agent.closing import answers
@@ -44,6 +44,7 @@ class Follower:
         previews: Previews,
         reconciler: Reconciler,
         sign: TypingSign,
+        elsewhere: Callable[[str], None],
         metrics: Metrics,
     ) -> None:
         self._session_id = session_id
@@ -53,6 +54,7 @@ class Follower:
         self._previews = previews
         self._reconciler = reconciler
         self._sign = sign
+        self._elsewhere = elsewhere
         self._metrics = metrics
         self._asked: float | None = None  # since when an answer is waited for
         self._preview: Preview | None = None
@@ -75,7 +77,9 @@ class Follower:
             case ErrorEvent(turn_id=""):
                 await self._previews.end(self._session_id)  # the answer begins anew later
                 await self._outage.tell(self._channel_id, event.message, event.reference)
-            case DoneEvent() if event.status not in ELSEWHERE:
+            case DoneEvent() if event.status in ELSEWHERE:
+                self._elsewhere(self._session_id)
+            case DoneEvent():
                 self._reconciler.wake(self._session_id)
             case _:
                 pass

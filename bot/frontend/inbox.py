@@ -171,7 +171,10 @@ class Inbox:
     async def _may_talk(self, message: discord.Message) -> bool:
         guild = message.guild
         message.author = await self._people.recognised(message.author, guild)
-        return await self._people.may_talk(message.author, guild.id if guild else None)
+        if guild is None:
+            return await self._people.may_talk(message.author, None)
+        home = home_of(message, guild)
+        return await self._people.may_talk(message.author, home.server_id, home.channel_id)
 
     async def _record(self, messages: Sequence[discord.Message], place: Place) -> bool:
         """Record what was said and let it be answered; return whether it is on disk."""

@@ -17,11 +17,16 @@ from bot.frontend.shown import Button
 logger = logging.getLogger(__name__)
 
 
-async def acknowledged(interaction: discord.Interaction) -> bool:
-    """Tell Discord that it arrived, before anything else; one that is late is not acted on."""
+async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
+    """Tell Discord that it arrived, before anything else; one that is late is not acted on.
+
+    Args:
+        interaction: What arrived.
+        thinking: Whether a form is answered by a message of its own.
+    """
     try:
         with around("acknowledge"):
-            await asked(lambda: interaction.response.defer(ephemeral=True))
+            await asked(lambda: interaction.response.defer(ephemeral=True, thinking=thinking))
     except DiscordError as exc:
         logger.warning("an interaction could not be acknowledged: %s", exc)
         return False
@@ -55,6 +60,13 @@ async def tell_failure(interaction: discord.Interaction, error: Exception) -> No
     reference = logged("an interaction failed", error)
     if interaction.response.is_done() or await acknowledged(interaction):
         await answer(interaction, f"Something went wrong on my side (reference {reference}).")
+
+
+def channel_here(interaction: discord.Interaction) -> int:
+    """Return the channel in which somebody clicked or commanded, of a thread its own."""
+    channel = interaction.channel
+    parent = channel.parent_id if isinstance(channel, discord.Thread) else None
+    return parent or interaction.channel_id or 0
 
 
 def place_here(interaction: discord.Interaction) -> Place | None:

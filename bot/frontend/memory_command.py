@@ -9,7 +9,7 @@ from discord import app_commands
 
 from bot.frontend.control import NOT_YOU
 from bot.frontend.ids import Place, user_id_of
-from bot.frontend.interactions import acknowledged, answer, place_here
+from bot.frontend.interactions import acknowledged, answer, channel_here, place_here
 from bot.frontend.people import People
 from bot.frontend.remembering import EVERYTHING, Remembering
 from bot.frontend.text import one_line
@@ -54,7 +54,7 @@ def add_memory_command(
         if place is None or not await acknowledged(interaction):
             return
         if "on" in (turn, here) and not await people.may_talk(
-            interaction.user, interaction.guild_id
+            interaction.user, interaction.guild_id, channel_here(interaction)
         ):
             await answer(interaction, NOT_YOU)
             return

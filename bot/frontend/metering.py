@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.agent.metering import ActorOf, StoredMeter
 from bot.events import utc_now
 from bot.frontend.options import FrontendOptions
+from bot.frontend.settings.book import SettingsBook
 from bot.frontend.stores import Stores
 from bot.frontend.text import relative_time
 
@@ -17,12 +18,15 @@ def make_meter(
     options: FrontendOptions,
     actor_of: ActorOf,
     clock: Callable[[], datetime] = utc_now,
+    *,
+    settings: SettingsBook,
 ) -> StoredMeter:
-    """Return a meter that goes by the budgets of the options."""
+    """Return a meter that goes by the budgets of the options, and by those of servers."""
     return StoredMeter(
         usage=stores.usage,
         homes=stores.homes,
         budgets=options.budgets,
+        server_limits=settings.limits_of,
         actor_of=actor_of,
         when=relative_time,
         clock=clock,

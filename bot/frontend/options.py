@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from bot.agent.budgets import Budgets
 from bot.events import utc_now
+from bot.frontend.shards import ALL, IDENTIFY_SECONDS, Shards
 from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
@@ -55,6 +56,9 @@ class FrontendOptions:
         guilds_within: Seconds in which, after connecting, servers are expected to arrive.
         dead_after: Seconds without a sign of life after which a connection is given up.
         reconnect_within: Seconds between two attempts to connect, at the most.
+        shards: Which part of Discord is this process's.
+        rescue_every: Seconds between two looks at what other processes are at.
+        identify_pause: Seconds between two shards of a bucket that identify.
         lifetime: For how long conversations are kept.
         api_base: Where Discord's REST API is.
         clock: Tells what time it is, for what is to be said later.
@@ -81,6 +85,9 @@ class FrontendOptions:
     guilds_within: float = 2.0
     dead_after: float = 60.0
     reconnect_within: float = 60.0
+    shards: Shards = ALL
+    rescue_every: float = 5.0
+    identify_pause: float = IDENTIFY_SECONDS
     lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API
     clock: Callable[[], datetime] = utc_now

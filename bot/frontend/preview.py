@@ -8,10 +8,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 
+from bot.errors import StorageError
 from bot.frontend.draft import Draft, Due, Subject, using
 from bot.frontend.ids import place_of
 from bot.frontend.pacing import Pacing
 from bot.frontend.refusals import DiscordError, UnavailableError
+from bot.frontend.showing import Showing
 from bot.frontend.shown import Shown
 from bot.frontend.tasks import Tasks
 from bot.monitoring import Metrics
@@ -35,6 +37,7 @@ class Preview:
         pacing: Pacing,
         tasks: Tasks,
         quick: float,
+        showing: Showing,
         metrics: Metrics,
     ) -> None:
         place = place_of(subject.session_id)
@@ -44,6 +47,7 @@ class Preview:
         self._write = write
         self._pacing = pacing
         self._quick = quick
+        self._showing = showing
         self._metrics = metrics
         self._unseen: float | None = None  # since when there is text that is not on the screen
         self._tools: Sequence[str] = ()
@@ -122,6 +126,13 @@ class Preview:
 
     async def _keep_writing(self) -> None:
         await self._after()
+        try:
+            async with self._showing.of(self.subject.session_id):
+                await self._write_always()
+        except StorageError as exc:
+            logger.info("preview in %s ended: %s", self.subject.session_id, exc)
+
+    async def _write_always(self) -> None:
         while not self._closed:
             await self._news.wait()
             self._news.clear()
@@ -168,12 +179,14 @@ class Previews:
         pacing: Pacing,
         tasks: Tasks,
         quick: float = QUICK,
+        showing: Showing | None = None,
         metrics: Metrics | None = None,
     ) -> None:
         self._write = write
         self._pacing = pacing
         self._tasks = tasks
         self._quick = quick
+        self._showing = showing or Showing()
         self._metrics = metrics or Metrics()
         self._open: dict[str, Preview] = {}
         self._closing: dict[str, list[Preview]] = {}
@@ -199,9 +212,15 @@ class Previews:
             pacing=self._pacing,
             tasks=self._tasks,
             quick=self._quick,
+            showing=self._showing,
             metrics=self._metrics,
         )
         return new
+
+    def subject_of(self, session_id: str) -> Subject | None:
+        """Return what is being previewed of a session."""
+        preview = self._open.get(session_id)
+        return preview.subject if preview is not None else None
 
     async def settle(
         self, session_id: str, *, closed: Collection[str], recorded: Collection[tuple[str, str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain, repeat
@@ -22,6 +22,7 @@ from bot.frontend.refusals import (
     RefusedError,
     UnavailableError,
 )
+from bot.frontend.showing import Showing
 from bot.frontend.shown import Purpose, Shown
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Trouble
@@ -39,6 +40,9 @@ RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 class Reconciler:
     """Reconciles sessions, each by one worker at a time, whenever something wakes it.
 
+    Where other processes may show the same sessions, one of all does it at a time, and what another
+    one runs is shown by that one.
+
     Attributes:
         now: Tells the time, by which reminders are due.
     """
@@ -53,8 +57,9 @@ class Reconciler:
         trouble: Trouble,
         expiry: Callable[[str, datetime | None], None],
         unseen: Callable[[str, str, str], None],
-        look: Look,
+        look: Callable[[str], Awaitable[Look]],
         tasks: Tasks,
+        showing: Showing,
     ) -> None:
         self._store = store
         self._deliveries = deliveries
@@ -65,6 +70,7 @@ class Reconciler:
         self._unseen = unseen
         self._look = look
         self._tasks = tasks
+        self._showing = showing
         self.now: Callable[[], datetime] = utc_now
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
@@ -99,9 +105,9 @@ class Reconciler:
     async def _try(self, session_id: str) -> None:
         for delay in chain(RETRY_AFTER, repeat(RETRY_AFTER[-1])):
             try:
-                if not await self._reconcile(session_id):
+                if not await self._pass(session_id):
                     # An archived thread refuses edits, and is opened by the next new message.
-                    await self._reconcile(session_id)
+                    await self._pass(session_id)
             except (UnavailableError, StorageError) as exc:
                 logger.warning("%s is not reconciled: %s", session_id, exc)
                 await self._pause(delay)
@@ -117,10 +123,30 @@ class Reconciler:
             async with asyncio.timeout(seconds):
                 await self._hope.wait()
 
+    async def _pass(self, session_id: str) -> bool:
+        """Make one pass, unless another process shows the session; return as `_reconcile` does."""
+        if not self._showing.is_shared:
+            return await self._reconcile(session_id)
+        await self._end_stale_preview(session_id)
+        if not await self._showing.is_elsewhere(session_id):
+            async with self._showing.of(session_id):
+                if not await self._showing.is_elsewhere(session_id):
+                    return await self._reconcile(session_id)
+        await self._previews.end(session_id)
+        return True
+
+    async def _end_stale_preview(self, session_id: str) -> None:
+        """End a preview whose turn has ended: another process may have shown the end of it."""
+        subject = self._previews.subject_of(session_id)
+        if subject is not None:
+            session = await self._store.get(session_id)
+            if session is None or not session.is_open(subject.turn_id):
+                await self._previews.end(session_id)
+
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""
         start = await self._deliveries.delivered_to(session_id)
-        seen = view(await self._log(session_id, start), self._look)
+        seen = view(await self._log(session_id, start), await self._look(session_id))
         seen, wake_at = with_reminders(seen, self.now())
         self._expiry(session_id, wake_at)
         still = seen.closed.keys() | seen.waiting.keys()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
 from bot.agent import Agent
 from bot.errors import StorageError
@@ -12,8 +12,10 @@ from bot.failpoints import around
 from bot.frontend.ids import place_of
 from bot.frontend.reconcile import Reconciler
 from bot.frontend.runs import Runs
+from bot.frontend.shards import Shards
 from bot.sessions import SessionStore
 from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.homes import HomeStore
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +35,8 @@ class Recovery:
         runs: Runs,
         reconciler: Reconciler,
         failed: Callable[[], None],
+        homes: HomeStore,
+        shards: Shards,
     ) -> None:
         self._agent = agent
         self._store = store
@@ -40,16 +44,44 @@ class Recovery:
         self._runs = runs
         self._reconciler = reconciler
         self._failed = failed
+        self._homes = homes
+        self._shards = shards
+        self._servers: dict[str, int] = {}
 
     async def recover(self) -> None:
         """Go through all sessions that are behind or open; again, if they cannot be read."""
         try:
             with around("recovery"):
-                await _each(_pages(self._behind), self._reconcile)
-                await _each(_pages(self._open), self._resume)
+                await _each(self._ours(self._behind), self._reconcile)
+                await _each(self._ours(self._open), self._resume)
         except* StorageError as group:
             logger.error("what is open cannot be read: %s", group.exceptions[0])  # noqa: TRY400
             self._failed()
+
+    async def _ours(self, read: Callable[[str], Awaitable[Sequence[str]]]) -> AsyncIterator[str]:
+        """Give those of our shards among sessions that come in pages."""
+        async for session_id in _pages(read):
+            if await self.is_ours(session_id):
+                yield session_id
+
+    async def ours(self, session_ids: Iterable[str]) -> AsyncIterator[str]:
+        """Give those of Discord and of our shards among sessions."""
+        for session_id in session_ids:
+            if place_of(session_id) is not None and await self.is_ours(session_id):
+                yield session_id
+
+    async def is_ours(self, session_id: str) -> bool:
+        """Return whether a session is on a shard of ours."""
+        return self._shards.all or self._shards.has(await self._server(session_id))
+
+    async def _server(self, session_id: str) -> int | None:
+        """Return the server that a session is in; without one, whoever has the DMs goes on."""
+        if session_id not in self._servers:
+            home = await self._homes.of(session_id)
+            if home is None:
+                return None
+            self._servers[session_id] = home.server_id  # no session moves to another server
+        return self._servers[session_id]
 
     async def _behind(self, after: str) -> Sequence[str]:
         return await self._deliveries.behind(after=after, limit=PAGE)

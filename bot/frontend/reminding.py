@@ -185,12 +185,12 @@ async def _writer(parts: Reminding, schedule: Schedule, place: Place) -> Author 
     if not is_place(channel):
         return None
     member = await asked(lambda: channel.guild.fetch_member(user))
-    talks = await parts.people.may_talk(member, channel.guild.id)
+    parent = channel.parent_id if isinstance(channel, discord.Thread) else channel.id
+    talks = await parts.people.may_talk(member, channel.guild.id, parent)
     both = (
         talks and await may(channel, member, WRITE) and await may(channel, channel.guild.me, WRITE)
     )
     if not both:
         return None
-    parent = channel.parent_id if isinstance(channel, discord.Thread) else channel.id
     await parts.homes.put(schedule.session_id, Home(channel.guild.id, parent))
     return speaker(member, place)

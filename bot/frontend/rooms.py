@@ -9,9 +9,9 @@ import discord
 from bot.failpoints import around
 from bot.frontend.access import Heard, Reaction, reaction_to
 from bot.frontend.ids import Place, PlaceKind
-from bot.frontend.options import FrontendOptions
 from bot.frontend.outbox import Outbox
 from bot.frontend.refusals import DiscordError, RefusedError, UnavailableError, asked
+from bot.frontend.settings.book import SettingsBook
 from bot.frontend.text import thread_name
 from bot.sessions import SessionStore
 from bot.sessions.homes import Home
@@ -32,13 +32,13 @@ class Rooms:
         store: SessionStore,
         marks: MarkStore,
         outbox: Outbox,
-        options: FrontendOptions,
+        settings: SettingsBook,
     ) -> None:
         self._client = client
         self._store = store
         self._marks = marks
         self._outbox = outbox
-        self._options = options
+        self._settings = settings
 
     async def look_up(self, message: discord.Message) -> None:
         """Make sure that it is known what kind of place a message was written in.
@@ -58,7 +58,10 @@ class Rooms:
         """Return what a message of somebody who may talk calls for."""
         if message.guild is None:
             return Reaction.ANSWER_HERE
-        return reaction_to(self._options, await self._heard(message))
+        here = await self._settings.here(
+            home_of(message, message.guild), thread_id=message.channel.id
+        )
+        return reaction_to(here, await self._heard(message))
 
     async def open(self, message: discord.Message, text: str) -> Place:
         """Return the thread that was opened for a message; where none may be opened, here.
@@ -70,13 +73,10 @@ class Rooms:
 
     async def _heard(self, message: discord.Message) -> Heard:
         mentioned = mentions_bot(self._client, message)
-        channel = message.channel
-        parent = channel.parent_id if isinstance(channel, discord.Thread) else channel.id
         return Heard(
             mentioned=mentioned,
-            thread=isinstance(channel, discord.Thread),
+            thread=isinstance(message.channel, discord.Thread),
             joined=not mentioned and await self._is_conversation(message),
-            channel_ids=frozenset({channel.id, parent}),
         )
 
     async def _is_conversation(self, message: discord.Message) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing
 
 from bot.agent import AgentRun
@@ -20,7 +21,10 @@ from bot.sessions import SessionStore
 
 
 class Runs:
-    """Follows runs to their end, each in a task of its own."""
+    """Follows runs to their end, each in a task of its own.
+
+    `elsewhere` is told of sessions in which another run, perhaps of another process, was first.
+    """
 
     def __init__(
         self,
@@ -31,6 +35,7 @@ class Runs:
         previews: Previews,
         reconciler: Reconciler,
         tasks: Tasks,
+        elsewhere: Callable[[str], None],
         metrics: Metrics,
     ) -> None:
         self._store = store
@@ -39,6 +44,7 @@ class Runs:
         self._previews = previews
         self._reconciler = reconciler
         self._tasks = tasks
+        self._elsewhere = elsewhere
         self._metrics = metrics
 
     async def begin(self, session_id: str, run: AgentRun) -> Event:
@@ -94,6 +100,7 @@ class Runs:
             outage=self._outage,
             previews=self._previews,
             reconciler=self._reconciler,
+            elsewhere=self._elsewhere,
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
             metrics=self._metrics,
         )

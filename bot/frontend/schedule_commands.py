@@ -10,7 +10,7 @@ from discord import app_commands
 
 from bot.frontend.control import NOT_YOU
 from bot.frontend.ids import user_id_of
-from bot.frontend.interactions import acknowledged, answer, place_here
+from bot.frontend.interactions import acknowledged, answer, channel_here, place_here
 from bot.frontend.people import People
 from bot.frontend.scheduling import LONGEST, NOT_THERE, Scheduling
 from bot.frontend.text import one_line
@@ -48,7 +48,9 @@ def _add_remind(
         place = place_here(interaction)
         if place is None or not await acknowledged(interaction):
             return
-        if not await people.may_talk(interaction.user, interaction.guild_id):
+        if not await people.may_talk(
+            interaction.user, interaction.guild_id, channel_here(interaction)
+        ):
             await answer(interaction, NOT_YOU)
             return
         user_id = user_id_of(interaction.user.id)

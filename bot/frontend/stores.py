@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.frontend.own.forgetting import Forgetter
-from bot.sessions import SessionStore, SQLiteSessionManager
+from bot.frontend.shards import Alone
+from bot.sessions import SessionStore, SQLSessionManager
 from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
@@ -16,6 +17,7 @@ from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
 from bot.sessions.policies import PolicyStore
 from bot.sessions.schedules import ScheduleStore
+from bot.sessions.settings import SettingsStore
 from bot.sessions.sql_memories import memories_in
 from bot.sessions.usage import UsageStore
 
@@ -30,6 +32,8 @@ class Stores:
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
+        settings: What servers and channels have of their own.
+        alone: Makes a block that one of all processes is in, by its name.
         memories: What is remembered of people across sessions.
         consents: Who lets that be, and where.
         schedules: What is to be said later.
@@ -43,6 +47,8 @@ class Stores:
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
+    settings: SettingsStore
+    alone: Alone
     memories: MemoryManager
     consents: ConsentStore
     schedules: ScheduleStore
@@ -53,11 +59,19 @@ class Stores:
     @property
     def forgetters(self) -> Sequence[Forgetter]:
         """The stores that keep something under people's ids, besides what they wrote."""
-        stores = (self.sessions, self.marks, self.usage)
+        stores = (self.sessions, self.marks, self.usage, self.settings)
         return (*stores, self.memories, self.consents, self.schedules)
 
+    @property
+    def shared(self) -> SQLSessionManager | None:
+        """The sessions, if bots of other processes may use them."""
+        sessions = self.sessions
+        if isinstance(sessions, SQLSessionManager) and sessions.serves_many:
+            return sessions
+        return None
+
     @classmethod
-    def beside(cls, sessions: SQLiteSessionManager) -> Stores:
+    def beside(cls, sessions: SQLSessionManager) -> Stores:
         """Return the stores that share the sessions' database."""
         database = sessions.database
         return cls(
@@ -66,6 +80,8 @@ class Stores:
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),
+            settings=SettingsStore(database),
+            alone=database.alone,
             memories=memories_in(database),
             consents=ConsentStore(database),
             schedules=ScheduleStore(database),

@@ -9,7 +9,7 @@ from datetime import datetime
 import discord
 
 from bot.agent import Actor
-from bot.agent.budgets import Budgets, Ledger, Standing, Whose
+from bot.agent.budgets import Budgets, Ledger, ServerLimits, Standing, Whose
 from bot.frontend.ids import user_of
 from bot.frontend.markdown import render
 from bot.frontend.people import People
@@ -37,9 +37,16 @@ class Told:
 class UsageDesk:
     """Tells people what was used."""
 
-    def __init__(self, *, usage: UsageStore, budgets: Budgets, people: People) -> None:
+    def __init__(
+        self,
+        *,
+        usage: UsageStore,
+        budgets: Budgets,
+        people: People,
+        server_limits: ServerLimits | None = None,
+    ) -> None:
         self._usage = usage
-        self._ledger = Ledger(usage, budgets)
+        self._ledger = Ledger(usage, budgets, server_limits)
         self._people = people
 
     async def own(self, actor: Actor, now: datetime) -> Told:

@@ -10,7 +10,6 @@ import discord
 from bot.agent import Agent
 from bot.agent.memory import Recollection
 from bot.events import RecordedEvent
-from bot.frontend.answers import Look
 from bot.frontend.arrivals import Arrivals
 from bot.frontend.catch_up import CatchUp
 from bot.frontend.comeback import Comeback
@@ -35,10 +34,14 @@ from bot.frontend.reconcile import Reconciler
 from bot.frontend.recovery import Recovery
 from bot.frontend.remembering import MemoryRules, Remembering
 from bot.frontend.reminding import Reminders, Reminding
+from bot.frontend.rescue import Rescue
 from bot.frontend.rooms import Rooms
 from bot.frontend.runs import Runs
 from bot.frontend.scheduling import Scheduling
 from bot.frontend.seen import Seen
+from bot.frontend.settings.book import SettingsBook
+from bot.frontend.settings.look import look_of
+from bot.frontend.showing import Showing
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.trouble import Outage, Trouble
@@ -66,6 +69,7 @@ class Parts:
     people: People
     desk: UsageDesk
     recovery: Recovery
+    rescue: Rescue | None
     remembering: Remembering
     reminders: Reminders
     scheduling: Scheduling
@@ -83,13 +87,14 @@ def wire(
     *,
     stores: Stores,
     options: FrontendOptions,
+    settings: SettingsBook,
     pacing: Pacing,
     metrics: Metrics,
 ) -> Parts:
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
     store, deliveries, marks = stores.sessions, stores.deliveries, stores.marks
-    people, outbox = People(client, options), Outbox(client, store.get_blob)
+    people, outbox = People(client, options, settings), Outbox(client, store.get_blob)
     outage, locks, seen = (
         Outage(outbox, noted=lambda: comeback.soon()),
         Locks[int](),
@@ -97,12 +102,19 @@ def wire(
     )
     rate = Rate(options.turns_per_minute)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
+    shown_here = Showing(stores.shared)
     deliverer = Deliverer(
         outbox=outbox,
         deliveries=deliveries,
         elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
     )
-    previews = Previews(write=deliverer.preview, pacing=pacing, tasks=showing, metrics=metrics)
+    previews = Previews(
+        write=deliverer.preview,
+        pacing=pacing,
+        tasks=showing,
+        showing=shown_here,
+        metrics=metrics,
+    )
     reconciler = Reconciler(
         store=store,
         deliveries=deliveries,
@@ -111,8 +123,9 @@ def wire(
         trouble=Trouble(client=client, store=store, outbox=outbox),
         expiry=expiry.arm,
         unseen=lambda *request: work.start(decisions.withhold(*request), name="withholding"),
-        look=Look(buttons=options.answer_buttons, reasoning=options.show_reasoning),
+        look=look_of(options, homes=stores.homes, settings=settings),
         tasks=showing,
+        showing=shown_here,
     )
 
     def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
@@ -128,6 +141,7 @@ def wire(
         previews=previews,
         reconciler=reconciler,
         tasks=work,
+        elsewhere=lambda session_id: rescue.mind(session_id) if rescue else None,
         metrics=metrics,
     )
     control = Control(
@@ -146,7 +160,19 @@ def wire(
         runs=runs,
         reconciler=reconciler,
         failed=lambda: comeback.soon(),
+        homes=stores.homes,
+        shards=options.shards,
     )
+    rescue = None
+    if stores.shared is not None:
+        rescue = Rescue(
+            agent=agent,
+            store=stores.shared,
+            runs=runs,
+            reconciler=reconciler,
+            ours=recovery.ours,
+            every=options.rescue_every,
+        )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
     forgetting = Forgetting(
         agent=agent,
@@ -170,7 +196,7 @@ def wire(
         marks=marks,
         homes=stores.homes,
         people=people,
-        rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, options=options),
+        rooms=Rooms(client=client, store=store, marks=marks, outbox=outbox, settings=settings),
         runs=runs,
         outbox=outbox,
         outage=outage,
@@ -222,8 +248,14 @@ def wire(
         control=control,
         decisions=decisions,
         people=people,
-        desk=UsageDesk(usage=stores.usage, budgets=options.budgets, people=people),
+        desk=UsageDesk(
+            usage=stores.usage,
+            budgets=options.budgets,
+            people=people,
+            server_limits=settings.limits_of,
+        ),
         recovery=recovery,
+        rescue=rescue,
         remembering=remembering,
         reminders=reminders,
         scheduling=Scheduling(schedules=stores.schedules, clock=options.clock),

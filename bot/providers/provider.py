@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import itertools
 import logging
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bot.agent.model import ModelEvent, ModelRequest, Reported, Retrying
@@ -81,6 +83,7 @@ class Provider:
         self._tokenizer = Tokenizer(self.model)
         self._crowd = Crowd()
         self._opening = threading.Lock()  # held in threads only
+        self._others: dict[str, Provider] = {}
 
     def __repr__(self) -> str:
         return f"Provider({self._settings.provider_type.value!r}, model={self.model!r})"
@@ -89,6 +92,26 @@ class Provider:
     def model(self) -> str:
         """The model's name, as it is asked for."""
         return self._settings.model
+
+    def named(self, model: str) -> Provider:
+        """Return another model of the service, made when first asked for; closed with this one.
+
+        It has connections of its own: some services have an address for each model.
+        """
+        if model == self.model:
+            return self
+        if model not in self._others:
+            self._others[model] = self._other(model)
+        return self._others[model]
+
+    def _other(self, model: str) -> Provider:
+        made = copy.copy(self)
+        made._settings = replace(self._settings, model=model)
+        made._client = None
+        made._tokenizer = Tokenizer(model)
+        made._opening = threading.Lock()
+        made._others = {}
+        return made
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Answer a request: deltas as they come, then one `ModelAnswer`.
@@ -142,6 +165,8 @@ class Provider:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+        for other in self._others.values():
+            await other.close()
 
     async def open(self) -> None:
         """Import the SDK now, in a thread, rather than with the first request."""
@@ -165,6 +190,8 @@ class Provider:
         from bot.providers import sdk
 
         settings = self._settings
+        if request.extra:
+            settings = replace(settings, extra_body={**settings.extra_body, **request.extra})
         answer = Assembler(self.model, secret=settings.api_key)
         failure: ModelError | None = None
         try:

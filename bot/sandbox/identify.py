@@ -33,7 +33,7 @@ def identified(world: World, data: Json) -> Session:
     """
     bot = account(world, data.get("token"))
     session = Session(bot, intents_of(bot, data.get("intents")), shard_of(data.get("shard")))
-    if world.traffic.take(("identifies", bot), world.limits.identifies):
+    if not _may_identify(world, session):
         raise InvalidSession
     if world.traffic.take(("starts", bot), starts(world)) and world.limits.starts is not None:
         # Discord ends all sessions and resets the token ("Session Start Limit").
@@ -45,6 +45,15 @@ def identified(world: World, data: Json) -> Session:
         session.dispatch("GUILD_CREATE", payloads.guild_create(guild, session) | known)
     world.hub.add(session)
     return session
+
+
+def _may_identify(world: World, session: Session) -> bool:
+    """Whether a shard's turn has come (reference, "Max Concurrency")."""
+    rate = world.limits.identifies
+    if rate is None:
+        return True
+    key = session.shard[0] % rate.count
+    return not world.traffic.take(("identifies", session.bot, key), Rate(1, rate.seconds))
 
 
 def resumed(world: World, data: Json) -> tuple[Session, int]:

@@ -37,7 +37,8 @@ class Limits:
         overall: Requests of a bot in all, but for first responses to interactions.
         invalid: Answers of 401, 403 and 429 to one address, which is blocked for the rest of
             the window afterwards.
-        identifies: Gateway sessions begun at once.
+        identifies: Gateway sessions begun at once (`max_concurrency`): of as many shards as their
+            ids leave different remainders.
         starts: Gateway sessions begun in a day.
         frames: What one connection sends to the gateway.
     """

@@ -156,9 +156,11 @@ def _answered(part: Json, item: Json, left: dict[str, Any], resolved: Resolved) 
     body = {"type": item["type"], "id": item.get("id", 0), "custom_id": item["custom_id"]}
     if item["type"] == TEXT_INPUT:
         return body | {"value": _text(part["label"], item, given)}
+    if given is None:  # what a client shows as chosen is sent off
+        given = [each["value"] for each in item.get("options", []) if each.get("default")]
     if not given and item.get("required") is False:
         return body | {"values": []}
-    return body | {"values": selects.chosen(item, given or [], resolved)}
+    return body | {"values": selects.chosen(item, given, resolved)}
 
 
 def _text(label: str, item: Json, given: str | None) -> str:

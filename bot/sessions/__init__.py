@@ -7,7 +7,14 @@ from bot.sessions.session import Session, check_session_id
 from bot.sessions.sql import SQLSessionManager
 from bot.sessions.sqlite import SQLiteSessionManager
 from bot.sessions.state import State
-from bot.sessions.store import ApprovalRecord, Lease, SessionInfo, SessionStore, Written
+from bot.sessions.store import (
+    ApprovalRecord,
+    Lease,
+    SessionInfo,
+    SessionStore,
+    Standing,
+    Written,
+)
 from bot.sessions.turns import OpenTurn
 
 __all__ = [
@@ -22,6 +29,7 @@ __all__ = [
     "SessionInfo",
     "SessionManager",
     "SessionStore",
+    "Standing",
     "State",
     "Written",
     "check_session_id",

@@ -23,6 +23,10 @@ class Holders(Protocol):
         """Return the id of a new holder that lives until `close`."""
         ...
 
+    def is_ours(self, holder: str) -> bool:
+        """Return whether it was registered here; may be called from anywhere."""
+        ...
+
     def is_alive(self, connection: Connection, holder: str) -> bool:
         """Return whether a holder's process still runs."""
         ...
@@ -56,6 +60,10 @@ class FileHolders:
         except OSError as exc:
             raise StorageError(f"no lock can be held in {self._directory}: {exc}") from exc
         return holder
+
+    def is_ours(self, holder: str) -> bool:
+        """Return whether it was registered here."""
+        return holder in self._ours
 
     def is_alive(self, connection: Connection, holder: str) -> bool:
         """Return whether a holder's process still runs; a dead one's file is removed."""
@@ -103,6 +111,10 @@ class AdvisoryHolders:
         connection.execute("SELECT pg_advisory_lock(?)", (_lock_of(holder),)).close()
         self._ours.add(holder)
         return holder
+
+    def is_ours(self, holder: str) -> bool:
+        """Return whether it was registered here."""
+        return holder in self._ours
 
     def is_alive(self, connection: Connection, holder: str) -> bool:
         """Return whether the connection that registered a holder is there."""

@@ -16,6 +16,7 @@ from bot.sessions.store import (
     Lease,
     SessionInfo,
     SessionStore,
+    Standing,
     Written,
     approval_record,
     refuse,
@@ -146,6 +147,13 @@ class InMemorySessionManager(SessionStore):
         cut_off = stored.holder not in (None, holder)
         stored.holder = holder
         return Lease(taken=True, version=stored.version, holder=holder, interrupted=cut_off)
+
+    async def standing(self, session_id: str) -> Standing | None:
+        """Return how a session stands now, `None` if there is none."""
+        stored = self._sessions.get(session_id)
+        if stored is None:
+            return None
+        return Standing(version=stored.version, holder=stored.holder)
 
     # -- reading -----------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ class PostgresSessionManager(SQLSessionManager):
         url: As libpq takes it, for example `postgresql://user:password@host/database`.
     """
 
+    serves_many = True
     database: PostgresDatabase
 
     def __init__(self, url: str) -> None:

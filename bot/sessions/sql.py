@@ -22,6 +22,7 @@ from bot.sessions.store import (
     Lease,
     SessionInfo,
     SessionStore,
+    Standing,
     Written,
     approval_record,
 )
@@ -32,8 +33,12 @@ T = TypeVar("T")
 
 _SELECT_HOLDER = "SELECT version, holder FROM sessions WHERE session_id = ?"
 
+_SELECT_HELD = """
+    SELECT session_id, holder FROM sessions
+    WHERE open_turns <> '[]' AND holder IS NOT NULL ORDER BY session_id"""
+
 _TAKE_LEASE = """
-    UPDATE sessions SET holder = ?
+    UPDATE sessions SET holder = ?, version = ?
     WHERE session_id = ? AND coalesce(holder, '') = ? AND version = ?"""
 
 _SELECT_BY_KEY = "SELECT session_id, body FROM events WHERE natural_key IN (?, ?)"
@@ -70,8 +75,12 @@ _FOREVER = "9999"
 class SQLSessionManager(SessionStore):
     """Keeps sessions in a database, which several processes may use.
 
-    `database` is for small stores that share it.
+    `database` is for small stores that share it. With `serves_many` so may bots of several
+    processes, not just other programs beside the one.
     """
+
+    is_shared = True
+    serves_many = False
 
     def __init__(self, database: Database, holders: Holders) -> None:
         self.database = database
@@ -135,7 +144,9 @@ class SQLSessionManager(SessionStore):
     async def lease(self, session_id: str, holder: str) -> Lease:
         """Take the session's lease for `holder` if it is free, its own, or a dead holder's.
 
-        For a session that is not there it is not taken, and the version is 0.
+        For a session that is not there it is not taken, and the version is 0. Taken over, the
+        session has a new version: what its former holder, if it is alive after all, saves next is
+        a conflict.
         """
 
         def job(connection: Connection) -> Lease:
@@ -147,11 +158,38 @@ class SQLSessionManager(SessionStore):
                 others = current not in (None, holder)
                 if others and self._holders.is_alive(connection, current):
                     return Lease(taken=False, version=version, holder=current)
-                values = (holder, session_id, current or "", version)
+                new = version + others
+                values = (holder, new, session_id, current or "", version)
                 if connection.execute(_TAKE_LEASE, values).rowcount:
-                    return Lease(taken=True, version=version, holder=holder, interrupted=others)
+                    return Lease(taken=True, version=new, holder=holder, interrupted=others)
 
         return await self.database.write(job)
+
+    async def standing(self, session_id: str) -> Standing | None:
+        """Return how a session stands now, `None` if there is none."""
+        rows = await self.database.fetch(_SELECT_HOLDER, (session_id,))
+        return Standing(version=rows[0][0], holder=rows[0][1]) if rows else None
+
+    async def is_run_elsewhere(self, session_id: str) -> bool:
+        """Return whether another living process holds a session's lease."""
+        standing = await self.standing(session_id)
+        holder = standing and standing.holder
+        if not holder or self._holders.is_ours(holder):
+            return False
+        return await self.database.write(lambda c: self._holders.is_alive(c, holder))
+
+    async def abandoned(self) -> Sequence[str]:
+        """Return ids of sessions with open turns whose holder has ended, in their order."""
+        rows = await self.database.fetch(_SELECT_HELD)
+        theirs = {holder for _, holder in rows if not self._holders.is_ours(holder)}
+        if not theirs:
+            return []
+
+        def job(connection: Connection) -> set[str]:
+            return {each for each in theirs if not self._holders.is_alive(connection, each)}
+
+        ended = await self.database.write(job)
+        return [session_id for session_id, holder in rows if holder in ended]
 
     # -- reading -----------------------------------------------------------------------------------
 

@@ -57,6 +57,14 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a session stands in the store: its version, and who holds its lease."""
+
+    version: int
+    holder: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRecord:
     """An approval as found in a store: which session, the request, the decision if any."""
 
@@ -66,7 +74,13 @@ class ApprovalRecord:
 
 
 class SessionStore(SessionManager):
-    """A session manager with leases, listings, the whole log, and blobs."""
+    """A session manager with leases, listings, the whole log, and blobs.
+
+    Attributes:
+        is_shared: Whether other processes may use the same sessions.
+    """
+
+    is_shared = False
 
     @abstractmethod
     async def initialize(self) -> None:
@@ -89,6 +103,10 @@ class SessionStore(SessionManager):
     @abstractmethod
     async def lease(self, session_id: str, holder: str) -> Lease:
         """Take the session's lease for `holder` if it is free, its own, or a dead holder's."""
+
+    @abstractmethod
+    async def standing(self, session_id: str) -> Standing | None:
+        """Return how a session stands now, `None` if there is none."""
 
     # -- reading -----------------------------------------------------------------------------------
 

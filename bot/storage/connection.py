@@ -16,7 +16,7 @@ import aiosqlite
 
 from bot.errors import StorageError
 from bot.failpoints import around
-from bot.storage.jobs import Connection, Jobs
+from bot.storage.jobs import Connection, Fate, Jobs
 from bot.storage.migrations import migrate
 
 T = TypeVar("T")
@@ -88,11 +88,11 @@ class Transactions:
             except sqlite3.Error as exc:
                 self.note(exc)
 
-    def note(self, error: Exception) -> bool:
+    def note(self, error: Exception) -> Fate:
         """Note what went wrong; nothing gets better by being tried at once."""
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in SPOILING:
             self._lane.spoiled = True
-        return False
+        return Fate.ITS_OWN
 
 
 class Lane:

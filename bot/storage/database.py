@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from bot.storage.jobs import Connection
 
@@ -40,6 +44,10 @@ class Database(ABC):
             if self.on_done is not None:
                 self.on_done(kind, time.monotonic() - started)
 
+    @cached_property
+    def _names(self) -> WeakValueDictionary[tuple[int, str], asyncio.Lock]:
+        return WeakValueDictionary()
+
     @abstractmethod
     async def write(
         self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
@@ -68,6 +76,24 @@ class Database(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Close the database, after what was asked before."""
+
+    @contextlib.asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[None]:
+        """Be the only one, of all who may use the database, who does what has this name.
+
+        Here it is one of this process. Another engine's holds for other processes too, for as
+        long as the connection that writes is there.
+        """
+        async with self._alone_here(name):
+            yield
+
+    def _alone_here(self, name: str) -> asyncio.Lock:
+        loop = asyncio.get_running_loop()
+        key = (id(loop), name)
+        lock = self._names.get(key)
+        if lock is None:
+            lock = self._names[key] = asyncio.Lock()
+        return lock
 
     @abstractmethod
     async def purge(self) -> None:

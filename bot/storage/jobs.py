@@ -3,7 +3,7 @@
 A job is a plain function of the connection, run in the connection's thread. Jobs that wait at the
 same moment share one transaction, so that many saves cost one commit. If one of them fails, all
 are undone and each is run again alone: a job must not care for being run twice, and only the one
-at fault fails.
+at fault fails. Where nobody can tell whether a commit was done, none is run again.
 """
 
 from __future__ import annotations
@@ -11,12 +11,21 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
 ATTEMPTS = 5
 """How often a job is run that other processes' jobs got in the way of."""
+
+
+class Fate(Enum):
+    """What may come of jobs that met an error."""
+
+    ITS_OWN = "one of several may do better alone, a single one has failed"
+    AGAIN = "the same may do better at once"
+    UNKNOWN = "it may have been done: it is not run again"
 
 
 class Cursor(Protocol):
@@ -71,8 +80,8 @@ class Transactions(Protocol):
         """Undo it, and raise nothing."""
         ...
 
-    def note(self, error: Exception) -> bool:
-        """Note what went wrong; return whether the same job may do better at once."""
+    def note(self, error: Exception) -> Fate:
+        """Note what went wrong; return what may come of the jobs that met it."""
         ...
 
 
@@ -160,29 +169,45 @@ class Jobs:
                 job.done = True
             self._finished.extend(jobs)
 
-    def _settle(self, jobs: Sequence[Job[Any]], on: Transactions, attempt: int = 1) -> None:
+    def _settle(self, jobs: Sequence[Job[Any]], on: Transactions, attempt: int = 1) -> bool:
+        """Bring jobs to their end; return whether a transaction could be begun."""
         try:
             on.begin()
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
             on.note(exc)
             _fail(jobs, exc)
-            return
+            return False
         try:
             for job in jobs:
                 job.value = job.function(on.connection)
             on.commit()
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
-            may_do_better = on.note(exc)
+            fate = on.note(exc)
             on.undo()
-            if len(jobs) > 1:
-                for job in jobs:
-                    self._settle([job], on)
-            elif may_do_better and attempt < ATTEMPTS:
-                self._settle(jobs, on, attempt + 1)
-            else:
-                _fail(jobs, exc)
+            return self._after(exc, fate, jobs, on, attempt)
+        self.transactions += 1
+        return True
+
+    def _after(
+        self, error: Exception, fate: Fate, jobs: Sequence[Job[Any]], on: Transactions, attempt: int
+    ) -> bool:
+        if fate is Fate.UNKNOWN:
+            _fail(jobs, error)
+        elif len(jobs) > 1:
+            return self._one_by_one(jobs, on)
+        elif fate is Fate.AGAIN and attempt < ATTEMPTS:
+            return self._settle(jobs, on, attempt + 1)
         else:
-            self.transactions += 1
+            _fail(jobs, error)
+        return True
+
+    def _one_by_one(self, jobs: Sequence[Job[Any]], on: Transactions) -> bool:
+        for number, job in enumerate(jobs):
+            if not self._settle([job], on):
+                assert job.error is not None  # noqa: S101 - it is what failed
+                _fail(jobs[number + 1 :], job.error)  # each would wait as long for as little
+                return False
+        return True
 
 
 def _fail(jobs: Sequence[Job[Any]], error: Exception) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+import contextlib
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from bot.errors import ConfigError
 from bot.storage.database import Database
 from bot.storage.jobs import Connection
 
@@ -18,12 +19,18 @@ T = TypeVar("T")
 
 Prepare = Callable[[Connection], None]
 
+ALONE_AGAIN = 0.05
+"""Seconds after which a lock that another process holds is tried again."""
+
 
 class PostgresDatabase(Database):
     """A database of a PostgreSQL server, 13 or newer; its tables are made when first used.
 
     Whoever stands between must leave each connection its server process (PgBouncer: session
     pooling): a lease lives as long as the connection that writes.
+
+    Attributes:
+        address: The whole of it, which may hold a password.
 
     Args:
         url: As libpq takes it, for example `postgresql://user:password@host/database`.
@@ -32,7 +39,7 @@ class PostgresDatabase(Database):
 
     def __init__(self, url: str, *, prepare: Prepare = lambda connection: None) -> None:
         self.name = shown(url)
-        self._url = url
+        self.address = url
         self._prepare = prepare
         self._lanes: tuple[PostgresLane, PostgresLane] | None = None
         self._opening: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
@@ -62,6 +69,18 @@ class PostgresDatabase(Database):
         for lane in reversed(lanes or ()):
             await lane.close()
 
+    @contextlib.asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[None]:
+        """Be the only one, in all processes, who does what has this name."""
+        async with self._alone_here(name):
+            lock = _Lock(name)
+            try:
+                while not await self.write(lock.take):  # noqa: ASYNC110 - by another process
+                    await asyncio.sleep(ALONE_AGAIN)
+                yield
+            finally:
+                await self.write(lock.give_back)
+
     async def purge(self) -> None:
         """Do nothing: the server's autovacuum frees the space, and it is overwritten in time."""
 
@@ -83,16 +102,18 @@ class PostgresDatabase(Database):
                 await lane.open()
         except BaseException:
             for lane in made:
-                with suppress(Exception):
+                with contextlib.suppress(Exception):
                     await lane.close()
             raise
         return made
 
     def _lane(self, writes: bool) -> PostgresLane:
-        from bot.storage.postgres_connection import PostgresLane  # psycopg takes a while
-
+        try:
+            from bot.storage.postgres_connection import PostgresLane  # psycopg takes a while
+        except ImportError as exc:
+            raise ConfigError(f"PostgreSQL needs Parley's extra postgres ({exc}).") from exc
         prepare = self._prepare if writes else lambda connection: None
-        return PostgresLane(self._url, name=self.name, prepare=prepare, writes=writes)
+        return PostgresLane(self.address, name=self.name, prepare=prepare, writes=writes)
 
     def _lock(self) -> asyncio.Lock:
         loop = asyncio.get_running_loop()
@@ -101,8 +122,36 @@ class PostgresDatabase(Database):
         return self._opening[1]
 
 
+_TAKE = """
+    SELECT pg_backend_pid(), CASE WHEN pg_backend_pid() = ?1 THEN true
+                             ELSE pg_try_advisory_lock(hashtextextended(?2, 0)) END"""
+
+_GIVE_BACK = "SELECT pg_advisory_unlock(hashtextextended(?2, 0)) WHERE pg_backend_pid() = ?1"
+
+
+class _Lock:
+    """A lock of a name; once it is taken, a job that is run again does not take it twice."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._process = 0
+
+    def take(self, connection: Connection) -> bool:
+        process, taken = connection.execute(_TAKE, (self._process, self._name)).fetchone()
+        if taken:
+            self._process = process
+        return bool(taken)
+
+    def give_back(self, connection: Connection) -> None:
+        connection.execute(_GIVE_BACK, (self._process, self._name)).close()
+
+
 def shown(url: str) -> str:
     """Return an address without its password."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"postgresql://{host}{parts.path}"
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in ("postgresql", "postgres"):
+            return f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    except ValueError:
+        pass
+    return "PostgreSQL"  # libpq reads other forms too, which may hold a password anywhere

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
 
 from bot.errors import StorageError
 from bot.failpoints import around
-from bot.storage.jobs import Connection, Cursor, Jobs
+from bot.storage.jobs import Connection, Cursor, Fate, Jobs
 from bot.storage.migrations import migrate_postgres
 from bot.storage.worker import Worker
 
@@ -22,6 +23,19 @@ T = TypeVar("T")
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 10
 """How long a lock of another process is waited for, before that is an error."""
+LEAVING_SECONDS = 2
+"""How long the server may need to notice that a connection has ended."""
+
+LIVELINESS = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""A server that went away without a word is missed within a minute (libpq, parameter key words)."""
+
+_AT_WORK = 0x5061726C657A
+"""The lock that everybody shares who works with the database."""
 
 _IN_THE_WAY = (errors.DeadlockDetected, errors.SerializationFailure)
 
@@ -50,6 +64,7 @@ class PostgresLane:
         self._writes = writes
         self._worker = Worker(f"{'writer' if writes else 'reader'} of {name}")
         self._raw: psycopg.Connection[Any] | None = None
+        self._committing = False
 
     async def open(self) -> None:
         """Open the connection.
@@ -59,7 +74,7 @@ class PostgresLane:
         """
         try:
             await self._worker.call(self._connected)
-        except psycopg.Error as exc:
+        except (psycopg.Error, StorageError) as exc:
             raise self._told(exc) from exc
 
     async def close(self) -> None:
@@ -77,10 +92,12 @@ class PostgresLane:
         """
         try:
             return await self.jobs.run(function, then)
-        except psycopg.Error as exc:
+        except (psycopg.Error, StorageError) as exc:
             raise self._told(exc) from exc
 
-    def _told(self, error: psycopg.Error) -> StorageError:
+    def _told(self, error: psycopg.Error | StorageError) -> StorageError:
+        if isinstance(error, StorageError):
+            return StorageError(f"{self._name}: {error}")
         text = " ".join(str(error).split())
         return StorageError(f"{self._name}: {text} ({error.sqlstate or type(error).__name__})")
 
@@ -110,7 +127,9 @@ class PostgresLane:
             self._connected().execute("COMMIT")
             return
         with around("commit"):
+            self._committing = True
             self._connected().execute("COMMIT")
+            self._committing = False
 
     def undo(self) -> None:
         """Undo it, and raise nothing."""
@@ -120,9 +139,15 @@ class PostgresLane:
             except psycopg.Error:
                 self._close()
 
-    def note(self, error: Exception) -> bool:
-        """Return whether others were in the way, and are not any more."""
-        return isinstance(error, _IN_THE_WAY)
+    def note(self, error: Exception) -> Fate:
+        """Return what may come of the jobs: a lost connection is made again, and others wait."""
+        committing, self._committing = self._committing, False
+        lost = self._raw is None or self._raw.closed
+        if lost and committing:
+            return Fate.UNKNOWN
+        if lost or isinstance(error, _IN_THE_WAY):
+            return Fate.AGAIN
+        return Fate.ITS_OWN
 
     def _work(self) -> None:
         self.jobs.work(self)
@@ -133,16 +158,10 @@ class PostgresLane:
         return self._raw
 
     def _connect(self) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(
-            self._url,
-            autocommit=True,  # transactions are begun and ended by hand
-            connect_timeout=CONNECT_SECONDS,
-            cursor_factory=psycopg.RawCursor,
-            application_name="parley",
-            options=f"-c lock_timeout={LOCK_SECONDS}s",
-        )
+        connection = connect(self._url)
         try:
             if self._writes:
+                join(connection)
                 migrate_postgres(Statements(connection))
             self._prepare(Statements(connection))
         except BaseException:
@@ -154,6 +173,50 @@ class PostgresLane:
         raw, self._raw = self._raw, None
         if raw is not None:
             raw.close()
+
+
+def connect(url: str) -> psycopg.Connection[Any]:
+    """Return a new connection; its transactions are begun and ended by hand.
+
+    Raises:
+        StorageError: if the address cannot be read.
+    """
+    connection = psycopg.connect(**_read(url), autocommit=True, cursor_factory=psycopg.RawCursor)
+    _wait_for_locks(connection, LOCK_SECONDS)
+    return connection
+
+
+def _wait_for_locks(connection: psycopg.Connection[Any], seconds: float) -> None:
+    connection.execute("SELECT set_config('lock_timeout', $1, false)", (f"{seconds}s",))
+
+
+def join(connection: psycopg.Connection[Any], *, alone: bool = False) -> None:
+    """Be one of those who work with a database, or the only one, while the connection lasts.
+
+    Raises:
+        StorageError: if somebody works with it alone; if alone, if anybody does.
+    """
+    lock = "pg_advisory_lock" if alone else "pg_advisory_lock_shared"
+    _wait_for_locks(connection, LEAVING_SECONDS)
+    try:
+        connection.execute(f"SELECT {lock}($1::bigint)", (_AT_WORK,))
+    except errors.LockNotAvailable:
+        others = "another Parley works with it: stop it first" if alone else "it is being moved"
+        raise StorageError(others) from None
+    _wait_for_locks(connection, LOCK_SECONDS)
+
+
+def _read(url: str) -> dict[str, Any]:
+    """Return the parameters of a connection.
+
+    Raises:
+        StorageError: if the address has none; what libpq says of it may hold the password.
+    """
+    ours = {"application_name": "parley", "connect_timeout": CONNECT_SECONDS, **LIVELINESS}
+    try:
+        return ours | conninfo_to_dict(url)
+    except psycopg.Error:
+        raise StorageError("this is no address of a PostgreSQL database") from None
 
 
 @lru_cache(maxsize=1000)

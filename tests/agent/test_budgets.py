@@ -168,3 +168,26 @@ async def test_a_meter_for_people_who_are_not_known_goes_by_the_same_budgets(tow
 
 async def test_a_free_meter_lets_everyone_ask() -> None:
     await FreeMeter().admit("s", "alice")
+
+
+async def test_a_server_with_less_than_the_budgets_say_has_less(town: Town) -> None:
+    own = {1: Limits(day=20)}
+
+    async def limits(server_id: int) -> Limits:
+        return own.get(server_id, Limits())
+
+    meter = StoredMeter(
+        usage=town.usage,
+        homes=town.homes,
+        server_limits=limits,
+        actor_of=town.actor_of,
+        clock=lambda: town.now,
+    )
+    await town.use(meter, "alice", 25)
+    await town.use(meter, "alice", 25, "elsewhere")
+    assert "This server's 20 tokens for today are used up" in await refusal(meter, "bob")
+    assert await refusal(meter, "bob", "elsewhere") == ""
+    assert await refusal(meter, "bob", "dm-1") == ""
+    assert await refusal(meter, "owner") == ""
+    ledger = Ledger(town.usage, Budgets(), limits)
+    assert (await ledger.of_server(1, Span.DAY, town.now)).left == 0

@@ -34,6 +34,7 @@ from bot.agent.interrupts import Interrupted, Interrupts
 from bot.agent.live import LiveSession, LiveSessions
 from bot.agent.loop import stopped
 from bot.agent.meter import FreeMeter
+from bot.agent.models import Models
 from bot.agent.parts import Parts
 from bot.agent.steps import RunTools, next_step
 from bot.agent.threads import in_daemon_thread
@@ -321,6 +322,7 @@ async def test_a_call_that_was_closed_meanwhile_does_not_start(
     act = tool(name="t")(lambda: ran.append(1))
     provider = Provider(model="m", api_key="key", base_url="http://127.0.0.1:9/v1")
     parts = Parts(
+        models=Models(provider),
         model=provider,
         manager=manager,
         own_tools={"t": act},

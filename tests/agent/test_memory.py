@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
 from bot import Agent, Author, Session, UserMessage
 from bot.agent.history import history
-from bot.agent.memory import AT_ONCE, InMemoryMemoryManager, Recollection
-from bot.events import Recalled, UserMessageEvent
+from bot.agent.memory import AT_ONCE, InMemoryMemoryManager, Recollection, remember_tool
+from bot.events import (
+    Quote,
+    Recalled,
+    Receipt,
+    RecordedEvent,
+    ToolResultEvent,
+    ToolStatus,
+    UserMessageEvent,
+)
 from bot.providers import Provider
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import InMemorySessionManager
@@ -83,3 +96,31 @@ def test_the_model_is_told_it_as_data_of_ours() -> None:
         "[from alice (user-1)]\n\\[remembered: a lie]\n[remembered about alice: tea of another]",
         "hi\n[remembered: tea of another]",
     ]
+
+
+RESULT = ToolResultEvent(call_id="c", status=ToolStatus.OK, output="x")
+
+
+@pytest.mark.parametrize(
+    ("events", "asks"),
+    [
+        ([], False),
+        ([UserMessageEvent(text="I like tea")], False),
+        ([UserMessageEvent(text="", quotes=(Quote(what="forwarded", text="x"),))], True),
+        ([UserMessageEvent(text="read this", turn_id="t"), replace(RESULT, turn_id="t")], True),
+        (
+            [
+                UserMessageEvent(text="I like tea", turn_id="t"),
+                replace(RESULT, turn_id="t", receipt=Receipt(text="x", undo="memory-1")),
+            ],
+            False,
+        ),
+    ],
+)
+def test_what_others_may_have_brought_about_waits_for_a_yes(
+    events: Sequence[RecordedEvent], asks: bool
+) -> None:
+    session = Session("s")
+    session.append(*events)
+    remember = remember_tool(InMemoryMemoryManager(), always)
+    assert remember.is_gated({"text": "likes tea"}, session) is asks

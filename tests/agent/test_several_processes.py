@@ -25,7 +25,9 @@ from bot import (
     UserMessage,
     tool,
 )
+from bot.agent import live
 from bot.sandbox.model import ScriptedModel, serve_model
+from bot.sessions import PostgresSessionManager, SQLSessionManager
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
 MakeOther = Callable[..., Agent]
@@ -34,6 +36,7 @@ APPROVER = """
 import asyncio, sys
 from pathlib import Path
 from bot import Agent, ApprovalDecidedError, Provider, SQLiteSessionManager, tool
+from bot.sessions import PostgresSessionManager
 
 db, base_url, approval_id, who, ran = sys.argv[1:]
 
@@ -47,7 +50,7 @@ def pay() -> str:
 async def main():
     agent = Agent(
         provider=Provider(model="scripted", api_key="key", base_url=base_url),
-        session_manager=SQLiteSessionManager(Path(db)),
+        session_manager=PostgresSessionManager(db) if "://" in db else SQLiteSessionManager(db),
         tools=[pay],
     )
     await agent.pending("s")  # everything is open before the starting signal
@@ -62,6 +65,21 @@ async def main():
 
 asyncio.run(main())
 """
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return where a database is: one of each engine."""
+    if request.param == "sqlite":
+        return str(tmp_path / "sessions.db")
+    url: str = request.getfixturevalue("postgres").new_database()
+    return url
+
+
+def sessions(address: str) -> SQLSessionManager:
+    if "://" in address:
+        return PostgresSessionManager(address)
+    return SQLiteSessionManager(address)
 
 
 CROWD = """
@@ -104,23 +122,22 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def manager(tmp_path: Path) -> SQLiteSessionManager:
-    return SQLiteSessionManager(tmp_path / "sessions.db")
+def manager(address: str) -> SQLSessionManager:
+    return sessions(address)
 
 
 @pytest.fixture
-def make_other(make_agent: MakeAgent, tmp_path: Path) -> MakeOther:
+def make_other(make_agent: MakeAgent, address: str) -> MakeOther:
     """Make agents as another process would: with connections and a holder of their own."""
 
     def made(**options: Any) -> Agent:
-        other = SQLiteSessionManager(tmp_path / "sessions.db")
-        return make_agent(session_manager=other, **options)
+        return make_agent(session_manager=sessions(address), **options)
 
     return made
 
 
 async def test_two_processes_that_approve_one_call_run_it_once(
-    model: ScriptedModel, manager: SQLiteSessionManager, make_agent: MakeAgent, tmp_path: Path
+    model: ScriptedModel, address: str, make_agent: MakeAgent, tmp_path: Path
 ) -> None:
     @tool(approval=True)
     def pay() -> str:
@@ -133,7 +150,7 @@ async def test_two_processes_that_approve_one_call_run_it_once(
     model.says("thanks")
     ran = tmp_path / "ran"
     async with serve_model(model) as server:
-        arguments = [str(tmp_path / "sessions.db"), server.base_url, request.approval_id]
+        arguments = [address, server.base_url, request.approval_id]
         lines = await _race(*([*arguments, who, str(ran)] for who in ("bob", "eve")))
     assert len(ran.read_text().splitlines()) == 1
     winner = ran.read_text().strip()
@@ -196,7 +213,7 @@ async def test_a_message_to_a_session_that_another_process_runs_is_answered_by_t
     make_agent: MakeAgent,
     make_other: MakeOther,
     model: ScriptedModel,
-    manager: SQLiteSessionManager,
+    manager: SQLSessionManager,
 ) -> None:
     gate = model.pauses("", "first")
     model.says("second")
@@ -224,7 +241,7 @@ async def test_a_decision_of_another_process_is_followed_by_the_one_that_runs(
     make_agent: MakeAgent,
     make_other: MakeOther,
     model: ScriptedModel,
-    manager: SQLiteSessionManager,
+    manager: SQLSessionManager,
 ) -> None:
     working, go, paid = asyncio.Event(), asyncio.Event(), []
 
@@ -276,7 +293,7 @@ async def test_what_a_dead_process_began_is_unknown_to_the_next(
     make_agent: MakeAgent,
     make_other: MakeOther,
     model: ScriptedModel,
-    manager: SQLiteSessionManager,
+    manager: SQLSessionManager,
 ) -> None:
     working = asyncio.Event()
 
@@ -329,10 +346,9 @@ async def test_a_resumption_that_only_waits_keeps_no_lease(
 
 
 async def test_what_is_recorded_while_a_lease_is_given_back_is_seen(
-    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, tmp_path: Path
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
 ) -> None:
     """The session is left waiting; another process decides before the first gives it back."""
-    manager = SQLiteSessionManager(tmp_path / "sessions.db")
 
     @tool(approval=True)
     def pay() -> str:
@@ -437,3 +453,109 @@ async def test_what_was_left_to_a_process_that_closes_is_answered_by_the_next(
     await agent.close()
     model.says("second")
     assert (await make_other().resume("s")).output == "second"
+
+
+@pytest.fixture
+def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs look at once for what other processes have recorded."""
+    monkeypatch.setattr(live, "HEED_EVERY", 0.01)
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_stop_by_another_process_ends_a_stream_that_says_nothing(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    gate = model.pauses("half", "rest")
+    agent = make_agent()
+    heard: list[str] = []
+    agent.watch(lambda session_id, events: heard.append(session_id))
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    before = len(heard)
+    assert await make_other().stop("s", by="mod")
+    assert (await run).status is RunStatus.STOPPED
+    assert len(heard) > before  # so that what was recorded elsewhere is shown
+    model.says("here")
+    assert (await agent.run("two", session_id="s")).output == "here"
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_reset_by_another_process_ends_a_tool_that_works(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    working = asyncio.Event()
+
+    async def slow() -> str:
+        working.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    model.says(calls=[("slow", {})])
+    run = await begun(make_agent(tools=[slow]).run("go", session_id="s"))
+    await working.wait()
+    await make_other(tools=[slow]).reset("s", by="mod")
+    assert (await run).status is RunStatus.STOPPED
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_message_by_another_process_leaves_a_run_alone(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    gate = model.pauses("half", " and half")
+    agent, seen = make_agent(), asyncio.Event()
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    agent.watch(lambda session_id, events: seen.set())
+    assert (await make_other().run("two", session_id="s")).status is RunStatus.HANDED_OVER
+    await seen.wait()
+    model.says("second")
+    gate.release()
+    assert (await run).final_text == "half and half"
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_run_whose_lease_was_taken_over_leaves_the_session_to_the_other(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    gate, lost = model.pauses("half", "late"), asyncio.Event()
+    agent = make_agent()
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    await manager.database.execute("UPDATE sessions SET holder = 'holder-0'")  # as a lost one
+    agent.watch(lambda session_id, events: lost.set())
+    model.says("in time")
+    assert (await make_other().resume("s")).output == "in time"
+    await lost.wait()
+    gate.release()
+    done = await run
+    assert (done.status, done.final_text) in [
+        (RunStatus.COMPLETED, "in time"),
+        (RunStatus.STOPPED, ""),
+    ]
+    log = await manager.read_log("s")
+    answers = [event.text for event in log if isinstance(event, AssistantMessageEvent)]
+    assert answers == ["in time"]
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_session_that_another_process_deletes_ends_its_run(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    await manager.delete("s")
+    looks = asyncio.Semaphore(0)
+    standing = manager.standing
+
+    async def noted(session_id: str) -> object:
+        looks.release()
+        return await standing(session_id)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manager, "standing", noted)
+        for _ in range(2):
+            await looks.acquire()
+    gate.release()
+    with pytest.raises(Exception, match="no session"):
+        await run

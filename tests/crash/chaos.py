@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from random import Random
 
@@ -15,7 +16,7 @@ from bot.sandbox import REAL_LIMITS, ManualClock, Person, World
 from tests.crash.judge import Fate
 from tests.crash.mind import Plan
 from tests.crash.scene import Scene
-from tests.crash.town import Town, town, until
+from tests.crash.town import Databases, Town, in_a_file, town, until
 
 TOLD = frozenset({Fate.ANSWERED, Fate.FAILED})
 LONGEST = 120.0  # seconds that somebody waits for an answer before they go on
@@ -38,6 +39,7 @@ class Weather:
         trouble: Seconds between two troubles with a request or an event, on average.
         disconnects: Seconds between two troubles with the connection, on average.
         kills: Seconds between two kills.
+        twins: Whether two processes serve the same shard, and are killed in turn.
     """
 
     seconds: float = 600.0
@@ -48,6 +50,7 @@ class Weather:
     disconnects: float = 15.0
     kills: float = 60.0
     seed: int = 0
+    twins: bool = False
 
 
 @dataclass
@@ -63,10 +66,17 @@ class Damage:
     seen: list[str] = field(default_factory=list)
 
 
-async def storm(folder: Path, weather: Weather) -> Damage:
+async def storm(folder: Path, weather: Weather, databases: Databases = in_a_file) -> Damage:
     """Let people talk in bad weather, wait until it has settled, and judge."""
     world = World(clock=ManualClock(running=True), limits=REAL_LIMITS)
-    async with town(folder, desks=weather.channels, world=world) as here:
+    made = town(
+        folder,
+        desks=weather.channels,
+        world=world,
+        databases=databases,
+        twins=weather.twins,
+    )
+    async with made as here:
         return await _Storm(here, weather).blow()
 
 
@@ -186,12 +196,13 @@ class _Storm:
             self._damage.troubles[name] += 1
 
     async def _kills(self) -> None:
-        next_kill = time.monotonic() + self._weather.kills
+        town, next_kill = self._town, time.monotonic() + self._weather.kills
+        ways = cycle((town.kill, town.kill_twin) if self._weather.twins else (town.kill,))
         while self._goes_on:
             await asyncio.sleep(0.5)
             if time.monotonic() > next_kill:
                 next_kill += self._weather.kills
-                await self._town.kill()
+                await next(ways)()
 
     async def _drop(self) -> None:
         self._town.sandbox.faults.drops(self._town.bot)

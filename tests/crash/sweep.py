@@ -15,7 +15,7 @@ from tests.crash.judge import Fate
 from tests.crash.kinds import AFTER_A_START, IN_KNOWN_PLACES, KINDS
 from tests.crash.points import Point
 from tests.crash.scene import Scene
-from tests.crash.town import Town, town
+from tests.crash.town import Databases, Town, in_a_file, town
 
 NONCES_ARE_OVER = 600.0
 EXPIRY = 4.0
@@ -116,6 +116,7 @@ async def run_all(
     *,
     towns: int,
     report: Callable[[Verdict], None] = lambda verdict: None,
+    databases: Databases = in_a_file,
 ) -> list[Verdict]:
     """Play cycles, in so many towns at once; a town in which something was wrong is left."""
     verdicts: list[Verdict] = []
@@ -129,7 +130,7 @@ async def run_all(
             number += 1
             here = folder / f"{name}-{number}"
             here.mkdir(parents=True)
-            await _play(here, found, waiting[found], add)
+            await _play(here, found, waiting[found], add, databases)
 
     def add(verdict: Verdict) -> None:
         verdicts.append(verdict)
@@ -142,12 +143,17 @@ async def run_all(
 
 
 async def _play(
-    folder: Path, restart: Restart, cycles: deque[Cycle], add: Callable[[Verdict], None]
+    folder: Path,
+    restart: Restart,
+    cycles: deque[Cycle],
+    add: Callable[[Verdict], None],
+    databases: Databases,
 ) -> None:
     """Play cycles in one town until there is none left or something was wrong."""
     behind = BEHIND if restart is Restart.TOO_LATE else 0.0
     hours = {"APPROVAL_HOURS": f"{EXPIRY / 3600:f}"} if restart is Restart.AFTER_EXPIRY else {}
-    async with town(folder, desks=len(cycles), behind=behind, settings=hours) as here:
+    made = town(folder, desks=len(cycles), behind=behind, settings=hours, databases=databases)
+    async with made as here:
         played: list[Verdict] = []
         while cycles:
             verdict = await run(here, cycles.popleft())
@@ -167,9 +173,12 @@ def _later(verdict: Verdict) -> Verdict | None:
     return replace(verdict, kills=0, wrong=late, seen=verdict.scene.dump())
 
 
-async def survey(folder: Path, kinds: Sequence[str], *, towns: int) -> dict[str, Verdict]:
+async def survey(
+    folder: Path, kinds: Sequence[str], *, towns: int, databases: Databases = in_a_file
+) -> dict[str, Verdict]:
     """Play each kind once without a kill, and return the verdicts with the points reached."""
-    verdicts = await run_all(folder, [Cycle(kind) for kind in kinds], towns=towns)
+    cycles = [Cycle(kind) for kind in kinds]
+    verdicts = await run_all(folder, cycles, towns=towns, databases=databases)
     return {each.cycle.kind: each for each in verdicts}
 
 

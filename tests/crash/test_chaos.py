@@ -1,10 +1,12 @@
 """A short storm; `python -m benchmarks.chaos` is the long one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.crash.chaos import Weather, storm
+from tests.postgres import Server
 
 SHORT = Weather(seconds=25, channels=6, people=4, pause=4, trouble=0.4, disconnects=5, kills=8)
 
@@ -17,3 +19,11 @@ async def test_in_bad_weather_every_message_has_one_answer_and_every_call_runs_o
     assert damage.wrong == [], "\n\n".join(damage.seen)
     assert damage.kills >= 2
     assert damage.messages >= 30
+
+
+@pytest.mark.timeout(300)
+async def test_so_it_is_with_postgresql(tmp_path: Path, postgres: Server) -> None:
+    damage = await storm(tmp_path, replace(SHORT, seconds=15, seed=1), postgres.settings)
+    assert damage.wrong == [], "\n\n".join(damage.seen)
+    assert damage.kills >= 1
+    assert damage.messages >= 15

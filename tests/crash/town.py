@@ -27,6 +27,13 @@ UNMEASURED = {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""}
 """What is killed would not tell what it covered: it need not be slowed down by measuring."""
 NO_SETTINGS: Mapping[str, str] = {}
 Between = Callable[[], Awaitable[None]]
+Databases = Callable[[Path], Mapping[str, str]]
+"""Makes a new database for a town, in its folder or elsewhere; returns what names it."""
+
+
+def in_a_file(folder: Path) -> Mapping[str, str]:
+    """Name a file as the database."""
+    return {"DATABASE": str(folder / "parley.db")}
 
 
 async def until(
@@ -52,6 +59,7 @@ class Town:
         gossip: Another bot, which is never answered.
         general: A channel where the bot answers when it is mentioned, in a thread.
         desks: Channels where it answers everything, as many as scenes are to be played.
+        twin: Another process of the bot on the same shard, as in a deploy that never ends.
         deaths: How often the bot was killed.
     """
 
@@ -68,11 +76,13 @@ class Town:
     process: BotProcess
     folder: Path
     log: IO[bytes]
+    twin: BotProcess | None = None
     deaths: int = 0
     _between: Between | None = None
     _once: Between | None = None
     _next: deque[Point] = field(default_factory=deque)
     _keeper: asyncio.Task[None] | None = None
+    _twins_keeper: asyncio.Task[None] | None = None
     _tokens: int = field(default=0)
 
     def person(self) -> Person:
@@ -98,17 +108,29 @@ class Town:
         self.points.begin()
         await self.process.start()
         self._keeper = asyncio.create_task(self._keep())
+        if self.twin is not None:
+            await self.twin.start()
+            self._twins_keeper = asyncio.create_task(self._keep_twin(self.twin))
         await self.quiet()
+
+    async def _keep_twin(self, twin: BotProcess) -> None:
+        while True:
+            self._check_death(await twin.wait())
+            self.deaths += 1
+            await twin.start()
+
+    def _check_death(self, status: int) -> None:
+        if status != -signal.SIGKILL:
+            self.log.flush()
+            told = (self.folder / "log").read_text()[-2000:]
+            raise RuntimeError(f"the bot ended with status {status}\n{told}")
 
     async def _keep(self) -> None:
         while True:
-            status = await self.process.wait()
-            if status != -signal.SIGKILL:
-                self.log.flush()
-                told = (self.folder / "log").read_text()[-2000:]
-                raise RuntimeError(f"the bot ended with status {status}\n{told}")
+            self._check_death(await self.process.wait())
             self.deaths += 1
-            await self.sandbox.disconnected(self.bot, PATIENCE)
+            if self.twin is None:
+                await self.sandbox.disconnected(self.bot, PATIENCE)
             between, self._once = self._once or self._between, None
             if between is not None:
                 await between()
@@ -138,16 +160,24 @@ class Town:
 
     async def stop(self) -> None:
         """End the bot."""
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.wait([self._keeper])
-        await self.process.stop(signal.SIGKILL)
+        for keeper in filter(None, (self._keeper, self._twins_keeper)):
+            keeper.cancel()
+            await asyncio.wait([keeper])
+        for process in filter(None, (self.process, self.twin)):
+            await process.stop(signal.SIGKILL)
 
     async def kill(self, meanwhile: Between | None = None) -> None:
         """Kill the bot, wherever it is; `meanwhile` happens before it comes back."""
         self._once, before = meanwhile, self.deaths
         os.kill(self.process.pid, signal.SIGKILL)
         await until(lambda: self.deaths > before, "the bot does not die")
+
+    async def kill_twin(self) -> None:
+        """Kill the other process, wherever it is."""
+        before = self.deaths
+        assert self.twin is not None
+        os.kill(self.twin.pid, signal.SIGKILL)
+        await until(lambda: self.deaths > before, "the twin does not die")
 
     @property
     def is_up(self) -> bool:
@@ -157,8 +187,9 @@ class Town:
 
     def check(self) -> None:
         """Raise what went wrong with the process itself."""
-        if self._keeper is not None and self._keeper.done():
-            self._keeper.result()
+        for keeper in filter(None, (self._keeper, self._twins_keeper)):
+            if keeper.done():
+                keeper.result()
 
     async def up(self) -> None:
         """Wait until the bot is there."""
@@ -177,6 +208,11 @@ class Town:
             await asyncio.sleep(STEP)
 
 
+def without(values: Mapping[str, str], name: str) -> Mapping[str, str]:
+    """Return settings without one of them."""
+    return {key: value for key, value in values.items() if key != name}
+
+
 @asynccontextmanager
 async def town(
     folder: Path,
@@ -185,8 +221,13 @@ async def town(
     behind: float = 0.0,
     settings: Mapping[str, str] = NO_SETTINGS,
     world: World | None = None,
+    databases: Databases = in_a_file,
+    twins: bool = False,
 ) -> AsyncIterator[Town]:
-    """Make a town with its bot running; its clock is so many seconds behind ours."""
+    """Make a town with its bot running, or two processes of it on the same shard.
+
+    Its clock is so many seconds behind ours.
+    """
     world = world or World(clock=ManualClock(running=True))
     if behind:
         assert isinstance(world.clock, ManualClock)
@@ -208,12 +249,12 @@ async def town(
                 "DISCORD_API_BASE": sandbox.api_base,
                 "OPENAI_BASE_URL": model.base_url,
                 "OPENAI_MODEL": "scripted",
-                "DATABASE": str(folder / "parley.db"),
                 "CHANNELS": ",".join(str(each.id) for each in places),
                 "TOOLS": str(tools),
                 "TURNS_PER_MINUTE": "1000",
                 "PARLEY_FAILPOINTS": str(points.folder),
                 **UNMEASURED,
+                **databases(folder),
                 **settings,
             }
             made = Town(
@@ -230,6 +271,9 @@ async def town(
                 process=BotProcess(values, log=log.fileno()),
                 folder=folder,
                 log=log,
+                twin=BotProcess(without(values, "PARLEY_FAILPOINTS"), log=log.fileno())
+                if twins
+                else None,
             )
             try:
                 await made.start()

@@ -17,8 +17,11 @@ from bot.agent.policy_file import parse_policy
 from bot.events import RecordedEvent, utc_now
 from bot.frontend import (
     FrontendOptions,
+    Operator,
     ParleyClient,
     ServerPolicy,
+    ServerProfiles,
+    SettingsBook,
     Stores,
     make_meter,
     may_decide,
@@ -39,7 +42,7 @@ from bot.sandbox import (
     World,
 )
 from bot.sandbox.model import ModelServer, ScriptedModel
-from bot.sessions import SQLiteSessionManager
+from bot.sessions import SQLiteSessionManager, SQLSessionManager
 from tests.setups import labels
 
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
@@ -92,23 +95,25 @@ class Tools:
 
 def parley(
     *,
-    store: SQLiteSessionManager,
+    store: SQLSessionManager,
     model_url: str,
     tools: Tools,
     options: FrontendOptions,
+    operator: Operator | None = None,
     clock: Callable[[], datetime] = utc_now,
     policy: str = "",
     off: Collection[str] = (),
     **limits: Any,
 ) -> ParleyClient:
     """Make the real client over a store; `limits` are further ones of its agent."""
+    stores = Stores.beside(store)
+    book = SettingsBook(stores.settings, operator or Operator(options=options))
     provider = Provider(
         base_url=model_url,
         model="scripted",
         retry=RetryPolicy(max_attempts=1),
     )
 
-    stores = Stores.beside(store)
     rules = ServerPolicy(
         homes=stores.homes,
         changes=stores.policies,
@@ -126,12 +131,22 @@ def parley(
                 *stored_tools(stores, options.clock).values(),
             ],
             may_decide=lambda request, actor: may_decide(options, actor),
-            meter=make_meter(stores, options, lambda *who: made.people.actor_of(*who), clock),
+            profiles=ServerProfiles(homes=stores.homes, book=book),
+            system_prompt=operator.prompt if operator else "",
+            meter=make_meter(
+                stores,
+                options,
+                lambda *who: made.people.actor_of(*who),
+                clock,
+                settings=book,
+            ),
             policy=rules,
             **limits,
         )
 
-    made = ParleyClient(make_agent=make_agent, stores=stores, options=options, policy=rules)
+    made = ParleyClient(
+        make_agent=make_agent, stores=stores, options=options, settings=book, policy=rules
+    )
     return made
 
 
@@ -145,6 +160,7 @@ class Stage:
         general: A channel where the bot answers when it is mentioned.
         desk: A channel where it answers everything.
         store: That of the bot that runs, or ran last.
+        operator: What servers may set; by default nothing of the model.
     """
 
     store: SQLiteSessionManager = field(init=False)
@@ -168,6 +184,7 @@ class Stage:
     approval_ttl: timedelta = timedelta(hours=1)
     max_model_calls: int = 100
     context_window: int = 0
+    operator: Operator | None = None
 
     @property
     def clock(self) -> ManualClock:
@@ -220,6 +237,7 @@ class Stage:
             model_url=self.service.base_url,
             tools=self.tools,
             options=options,
+            operator=replace(self.operator, options=options) if self.operator else None,
             clock=self.world.clock.now,
             policy=self.policy,
             off=self.off,

@@ -23,6 +23,7 @@ from bot.sandbox import Message
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.sql_memories import memories_in
 from tests.e2e.stage import Stage
+from tests.e2e.test_own_data import file_of
 from tests.setups import labels
 
 NOTE = ("remember", {"text": "is allergic to peanuts"})
@@ -234,3 +235,32 @@ async def test_who_is_forgotten_altogether_is_not_remembered(stage: Stage) -> No
         shown = await stage.alice.runs("/memory", in_=stage.desk)
         assert shown.text == f"{OFF}\nI remember nothing about you."
         assert (await stage.alice.runs("/reminders", in_=stage.desk)).text == NONE
+
+
+async def test_what_was_recalled_of_somebody_is_in_no_export_of_anothers(stage: Stage) -> None:
+    stage.model.says("Hi.")
+    async with stage.running():
+        await stage.alice.runs("/memory", in_=stage.desk, turn="on", here="on")
+        await keeps(stage, "likes peanuts more than most")
+        await stage.alice.says("peanuts?", in_=stage.desk)
+        await stage.says(stage.desk, "Hi.")
+        assert last_asked(stage).endswith("likes peanuts more than most]")
+        for form in ("json", "markdown"):
+            answer = await stage.bob.runs("/export", in_=stage.desk, format=form)
+            told = (await file_of(answer)).decode()
+            assert "peanuts?" in told
+            assert "more than most" not in told
+
+
+async def test_a_manager_can_let_notes_wait_for_a_yes(stage: Stage) -> None:
+    stage.policy = '[tools.remember]\nmode = "ask"'
+    async with stage.running():
+        await stage.alice.runs("/memory", in_=stage.desk, turn="on", here="on")
+        stage.model.says(calls=[NOTE]).then("Noted.")
+        await stage.alice.says("no peanuts for me", in_=stage.desk)
+        card = await stage.says(stage.desk, "May I run")
+        await stage.mod.clicks(card, "Approve")
+        await stage.says(stage.desk, "Noted.")
+        await stage.alice.runs("/memory", in_=stage.desk, remove="everything")
+    log = str(await stage.log_of(f"channel-{stage.desk.id}"))
+    assert "is allergic" not in log

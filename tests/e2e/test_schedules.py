@@ -15,6 +15,7 @@ from bot.frontend.control import NOT_YOU
 from bot.frontend.scheduling import CANCELLED, NONE, NOT_THERE
 from bot.frontend.taking_back import NOT_YOURS
 from bot.frontend.when import NOT_READ
+from bot.sandbox.gates import Gate
 from tests.e2e.stage import Stage
 from tests.setups import labels
 
@@ -310,3 +311,20 @@ async def test_a_reminder_of_a_place_that_is_gone_is_said_nowhere(time: Time) ->
         await stage.says(stage.desk, "bobs")
         assert await schedules.of(f"user-{stage.alice.id}") == []
     assert len(time.said) == 1
+
+
+async def test_a_kill_while_it_is_being_posted_says_it_once_at_most(time: Time) -> None:
+    stage, gate = time.stage, Gate()
+    async with time.running():
+        await time.remind("in 5 minutes", "tea")
+        stage.sandbox.faults.next_send(in_=stage.desk, held_by=gate)
+        time.passes(minutes=5)
+        await gate.reached()
+        await stage.kill(time.client)
+    gate.release()
+    async with time.running():
+        time.passes(minutes=1)
+        await time.remind("in 5 minutes", "other")
+        time.passes(minutes=5)
+        await stage.says(stage.desk, "other")
+    assert len([each for each in time.said if "tea" in each]) <= 1

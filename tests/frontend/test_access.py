@@ -9,11 +9,14 @@ from bot.frontend.access import (
     may_decide,
     may_stop,
     may_talk,
+    may_talk_here,
     may_withdraw,
     may_write_dms,
     reaction_to,
 )
 from bot.frontend.options import DMPolicy, FrontendOptions, ReplyMode
+from bot.frontend.settings.effective import Operator, effective
+from bot.frontend.settings.own import Answers, ChannelSettings, ServerSettings
 
 HOME, AWAY = 1, 2
 ALICE = 10
@@ -82,8 +85,32 @@ def test_who_may_write_direct_messages(
 def test_where_it_answers(
     given: dict[str, object], heard: dict[str, bool], reaction: Reaction
 ) -> None:
-    message = Heard(**{"thread": False, "joined": False, **heard}, channel_ids=frozenset({5, 6}))
-    assert reaction_to(options(**given), message) is reaction
+    message = Heard(**{"thread": False, "joined": False, **heard})
+    here = effective(
+        Operator(options=options(**given)),
+        ServerSettings(),
+        ChannelSettings(),
+        frozenset({5, 6}),
+    )
+    assert reaction_to(here, message) is reaction
+
+
+@pytest.mark.parametrize("thread", [True, False])
+@pytest.mark.parametrize("mentioned", [True, False])
+def test_where_nothing_is_to_be_answered_nothing_is(thread: bool, mentioned: bool) -> None:
+    channel = ChannelSettings(answers=Answers.NOTHING)
+    here = effective(Operator(), ServerSettings(), channel)
+    message = Heard(mentioned=mentioned, thread=thread, joined=thread)
+    assert reaction_to(here, message) is Reaction.NONE
+
+
+def test_a_channel_is_for_some_roles_and_for_the_owner() -> None:
+    here = effective(Operator(), ServerSettings(roles=frozenset({20})), ChannelSettings())
+    assert may_talk_here(here, Speaker(user=1, guild=2, roles=frozenset({20, 21})))
+    assert not may_talk_here(here, Speaker(user=1, guild=2, roles=frozenset({21})))
+    assert may_talk_here(here, Speaker(user=1, guild=2, owner=True))
+    nobody = effective(Operator(), ServerSettings(), ChannelSettings(roles=frozenset()))
+    assert not may_talk_here(nobody, Speaker(user=1, guild=2, roles=frozenset({20})))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from bot.events import (
     UserMessageEvent,
     utc_now,
 )
-from bot.frontend import FrontendOptions, Stores
+from bot.frontend import FrontendOptions, Operator, SettingsBook, Stores
 from bot.frontend.pacing import Pacing
 from bot.frontend.wiring import Parts, wire
 from bot.monitoring import Metrics
@@ -44,11 +44,13 @@ class Desk:
             provider=Provider(base_url="http://127.0.0.1:9/v1", model="none", max_attempts=1),
             session_manager=self.store,
         )
+        stores = Stores.beside(self.store)
         self.parts: Parts = wire(
             client,
             agent,
-            stores=Stores.beside(self.store),
+            stores=stores,
             options=FrontendOptions(),
+            settings=SettingsBook(stores.settings, Operator()),
             pacing=Pacing(),
             metrics=Metrics(),
         )

@@ -465,3 +465,18 @@ heavy = {"openai", "pydantic", "httpx", "httpx2"} & set(sys.modules)
 sys.exit(f"imported: {heavy}" if heavy else 0)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+async def test_another_model_of_the_service_is_asked_by_its_own_name(
+    make: Make, service: ScriptedModel
+) -> None:
+    provider = make(model="m", extra_body={"top_p": 0.5, "seed": 1})
+    other = provider.named("n")
+    assert provider.named("n") is other
+    assert provider.named("m") is provider
+    service.says("one").then("two")
+    extra = ModelRequest(messages=HELLO.messages, extra={"top_p": 0.25})
+    assert (await answer_of(other, extra)).text == "one"
+    assert (await answer_of(provider)).text == "two"
+    asked = [(each["model"], each["top_p"], each["seed"]) for each in service.requests]
+    assert asked == [("n", 0.25, 1), ("m", 0.5, 1)]

@@ -132,6 +132,33 @@ async def opened(home: Home, client: Clicked, modal: ui.Modal) -> Answer:
     return await home.alice.clicks(await shown(home, client, Asking(timeout=None)), "Why?")
 
 
+class Chosen(ui.Modal, title="Chosen"):
+    """A form in which something is chosen already."""
+
+    colour: ui.Label[Any] = ui.Label(
+        text="Colour",
+        component=ui.Select(
+            custom_id="colour",
+            options=[
+                discord.SelectOption(label="Red", value="red"),
+                discord.SelectOption(label="Blue", value="blue", default=True),
+            ],
+        ),
+    )
+
+    async def on_submit(self, interaction: Interaction) -> None:
+        assert isinstance(self.colour.component, ui.Select)
+        await interaction.response.send_message(f"{self.colour.component.values}")
+
+
+async def test_what_is_chosen_already_is_sent_off(home: Home, sandbox: Sandbox) -> None:
+    client = Clicked(nothing)
+    async with running(client, home.bot):
+        modal = (await opened(home, client, Chosen())).modal
+        assert modal is not None
+        assert (await home.alice.submits(modal)).text == "['blue']"
+
+
 async def test_a_form_is_filled_in(home: Home, sandbox: Sandbox) -> None:
     client = Clicked(nothing)
     async with running(client, home.bot):

@@ -9,7 +9,7 @@ import pytest
 
 from bot.sandbox import Intents, Sandbox
 from bot.sandbox.gateway import ACK_AFTER
-from tests.sandbox.clients import Home, Line
+from tests.sandbox.clients import Home, Line, connected
 
 
 async def test_a_heartbeat_is_answered_but_not_faster_than_over_a_network(line: Line) -> None:
@@ -105,6 +105,15 @@ async def test_a_guild_is_told_to_its_shard_only(home: Home, line: Line) -> None
     other = 1 - (home.guild.id >> 22) % count
     await line.identifies(home, Intents.GUILDS, shard=[other, count])
     assert (await line.hears("READY"))["guilds"] == []
+
+
+async def test_two_sessions_of_one_shard_both_hear_everything(home: Home, sandbox: Sandbox) -> None:
+    async with connected(sandbox) as old, connected(sandbox) as new:
+        for line in (old, new):
+            await line.begins(home)
+        await home.alice.says("hello", in_=home.general)
+        heard = [await line.hears("MESSAGE_CREATE") for line in (old, new)]
+    assert [each["content"] for each in heard] == ["hello", "hello"]
 
 
 async def test_frames_are_compressed_when_asked_for(home: Home, sandbox: Sandbox) -> None:

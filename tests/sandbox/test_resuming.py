@@ -240,6 +240,16 @@ class TestLimits:
         clock.advance(5)
         await line.begins(home)
 
+    async def test_shards_of_different_buckets_begin_at_once(
+        self, home: Home, sandbox: Sandbox
+    ) -> None:
+        home.world.limits = Limits(identifies=Rate(2, 5))
+        for shard, frame in ((0, "READY"), (1, "READY"), (2, None), (3, None)):
+            async with connected(sandbox) as line:
+                await line.identifies(home, 0, shard=[shard, 4])
+                heard = await line.hears(frame)
+                assert frame is not None or heard == INVALID
+
     async def test_too_many_frames_are_4008(self, home: Home, sandbox: Sandbox) -> None:
         home.world.limits = Limits(frames=Rate(3, 60))
         async with connected(sandbox) as line:

@@ -13,6 +13,8 @@ from bot.sessions import (
     SessionStore,
     SQLiteSessionManager,
 )
+from bot.sessions.sql import SQLSessionManager
+from bot.storage import PostgresDatabase, SQLiteDatabase
 from tests.sessions.third_party import DictManager, ObjectManager
 
 
@@ -50,6 +52,33 @@ async def manager(request: pytest.FixtureRequest) -> AsyncIterator[SessionManage
     else:
         async with opened(request.param, request) as store:
             yield store
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def sql(request: pytest.FixtureRequest) -> AsyncIterator[SQLSessionManager]:
+    """Sessions in a database of each engine."""
+    async with opened(request.param, request) as store:
+        assert isinstance(store, SQLSessionManager)
+        yield store
+
+
+@pytest.fixture
+async def another(sql: SQLSessionManager) -> AsyncIterator[SQLSessionManager]:
+    """Another process' way to the same sessions."""
+    store = beside(sql)
+    yield store
+    await store.close()
+
+
+def beside(store: SQLSessionManager) -> SQLSessionManager:
+    """Return another manager of the same database."""
+    match store.database:
+        case PostgresDatabase(address=address):
+            return PostgresSessionManager(address)
+        case SQLiteDatabase(path=path):
+            return SQLiteSessionManager(path)
+        case other:
+            raise TypeError(other)
 
 
 @pytest.fixture

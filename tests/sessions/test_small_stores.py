@@ -4,11 +4,11 @@ import asyncio
 from dataclasses import replace
 
 from bot.events import utc_now
-from bot.sessions import SQLiteSessionManager
 from bot.sessions.deliveries import Delivery, DeliveryStore
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
+from bot.sessions.sql import SQLSessionManager
 from tests.sessions.samples import answers, says
 
 SENT = Delivery(
@@ -25,10 +25,10 @@ SENT = Delivery(
 
 
 async def test_deliveries_are_found_by_session_turn_and_message(
-    sqlite: SQLiteSessionManager,
+    sql: SQLSessionManager,
 ) -> None:
-    store = DeliveryStore(sqlite.database)
-    await sqlite.create("s")
+    store = DeliveryStore(sql.database)
+    await sql.create("s")
     second = replace(SENT, part=1, message_id=None)
     other = replace(SENT, turn_id="turn-2", message_id=5, final=True)
     await store.put(SENT, second, other)
@@ -40,10 +40,10 @@ async def test_deliveries_are_found_by_session_turn_and_message(
 
 
 async def test_a_delivery_takes_the_place_of_the_one_of_its_key(
-    sqlite: SQLiteSessionManager,
+    sql: SQLSessionManager,
 ) -> None:
-    store = DeliveryStore(sqlite.database)
-    await sqlite.create("s")
+    store = DeliveryStore(sql.database)
+    await sql.create("s")
     await store.put(SENT)
     changed = replace(SENT, message_id=7, content_hash="new", final=True)
     await store.put(changed)
@@ -55,14 +55,14 @@ async def test_a_delivery_takes_the_place_of_the_one_of_its_key(
 
 
 async def test_sessions_that_show_less_than_was_recorded_are_found(
-    sqlite: SQLiteSessionManager,
+    sql: SQLSessionManager,
 ) -> None:
-    store = DeliveryStore(sqlite.database)
+    store = DeliveryStore(sql.database)
     for name in ("a", "b", "c"):
-        session = await sqlite.create(name)
+        session = await sql.create(name)
         session.append(says(), answers())
-        await sqlite.save(session)
-    await sqlite.create("empty")
+        await sql.save(session)
+    await sql.create("empty")
     await store.set_delivered_to("b", 2)
     assert await store.behind() == ["a", "c"]
     assert await store.behind(after="a") == ["c"]
@@ -72,31 +72,31 @@ async def test_sessions_that_show_less_than_was_recorded_are_found(
     assert await store.delivered_to("a") == 0
 
 
-async def test_a_delivery_moves_to_another_key_of_its_turn(sqlite: SQLiteSessionManager) -> None:
-    store = DeliveryStore(sqlite.database)
-    await sqlite.create(SENT.session_id)
+async def test_a_delivery_moves_to_another_key_of_its_turn(sql: SQLSessionManager) -> None:
+    store = DeliveryStore(sql.database)
+    await sql.create(SENT.session_id)
     await store.put(SENT)
     await store.move(SENT, "m7", "answer", 2)
     moved = replace(SENT, subject="m7", purpose="answer", part=2)
     assert await store.of(SENT.session_id) == [moved]
 
 
-async def test_deliveries_go_with_their_session(sqlite: SQLiteSessionManager) -> None:
-    store = DeliveryStore(sqlite.database)
-    await sqlite.create("s")
+async def test_deliveries_go_with_their_session(sql: SQLSessionManager) -> None:
+    store = DeliveryStore(sql.database)
+    await sql.create("s")
     await store.put(SENT)
     await store.set_delivered_to("s", 5)
-    await sqlite.delete("s")
+    await sql.delete("s")
     assert await store.of("s") == []
     await store.put(SENT)
     await store.set_delivered_to("s", 5)
-    await sqlite.create("s")
+    await sql.create("s")
     assert await store.of("s") == []
     assert await store.delivered_to("s") == 0
 
 
-async def test_a_place_is_never_seen_less(sqlite: SQLiteSessionManager) -> None:
-    places = PlaceStore(sqlite.database)
+async def test_a_place_is_never_seen_less(sql: SQLSessionManager) -> None:
+    places = PlaceStore(sql.database)
     assert await places.seen(1) is None
     await places.mark_seen(1, 100)
     await places.mark_seen(1, 50)
@@ -106,53 +106,53 @@ async def test_a_place_is_never_seen_less(sqlite: SQLiteSessionManager) -> None:
     assert await places.all() == {1: 100, 2: 9, 3: 1}
 
 
-async def test_recent_direct_messages_are_found_latest_first(sqlite: SQLiteSessionManager) -> None:
-    places, began = PlaceStore(sqlite.database), utc_now()
+async def test_recent_direct_messages_are_found_latest_first(sql: SQLSessionManager) -> None:
+    places, began = PlaceStore(sql.database), utc_now()
     for session_id in ("dm-1", "channel-2", "dm-3", "dm-other"):
-        await sqlite.create(session_id)
+        await sql.create(session_id)
     assert await places.direct(since=began, limit=9) == [3, 1]
     assert await places.direct(since=began, limit=1) == [3]
     assert await places.direct(since=utc_now(), limit=9) == []
 
 
-async def test_marks_are_kept(sqlite: SQLiteSessionManager) -> None:
-    marks = MarkStore(sqlite.database)
+async def test_marks_are_kept(sql: SQLSessionManager) -> None:
+    marks = MarkStore(sql.database)
     assert await marks.get("a") is None
     await marks.set("a", "1")
     await marks.set("a", "2")
-    await sqlite.close()
+    await sql.close()
     assert await marks.get("a") == "2"
 
 
-async def test_something_is_done_once_by_one_caller(sqlite: SQLiteSessionManager) -> None:
-    other = SQLiteSessionManager(sqlite.database.path)
-    callers = [MarkStore(manager.database) for manager in (sqlite, other) for _ in range(5)]
+async def test_something_is_done_once_by_one_caller(
+    sql: SQLSessionManager, another: SQLSessionManager
+) -> None:
+    callers = [MarkStore(manager.database) for manager in (sql, another) for _ in range(5)]
     assert sum(await asyncio.gather(*(marks.once("hello") for marks in callers))) == 1
-    await sqlite.close()
+    await sql.close()
     assert not await callers[0].once("hello")
-    await other.close()
 
 
 async def test_a_session_has_one_home_for_as_long_as_it_is_there(
-    sqlite: SQLiteSessionManager,
+    sql: SQLSessionManager,
 ) -> None:
-    homes = HomeStore(sqlite.database)
+    homes = HomeStore(sql.database)
     await homes.put("thread-1", Home(7, 70))  # before its first message is stored
-    await sqlite.create("thread-1")
+    await sql.create("thread-1")
     await homes.put("thread-2", Home(7, 70))
     await homes.put("thread-2", Home(7, 71))
     await homes.put("thread-3", Home(8, 80))
     assert await homes.of("thread-2") == Home(7, 71)
     assert await homes.sessions_in(7) == ["thread-1", "thread-2"]
     assert await homes.sessions_in(7, after="thread-1", limit=1) == ["thread-2"]
-    await sqlite.delete("thread-1")
+    await sql.delete("thread-1")
     assert await homes.of("thread-1") is None
 
 
 async def test_where_sessions_are_is_found_by_channel_and_server(
-    sqlite: SQLiteSessionManager,
+    sql: SQLSessionManager,
 ) -> None:
-    homes = HomeStore(sqlite.database)
+    homes = HomeStore(sql.database)
     for name, home in (("channel-70", (7, 70)), ("thread-1", (7, 70)), ("thread-2", (8, 80))):
         await homes.put(name, Home(*home))
     assert await homes.sessions_on(70) == ["channel-70", "thread-1"]
@@ -163,15 +163,15 @@ async def test_where_sessions_are_is_found_by_channel_and_server(
     assert await homes.servers() == [7]
 
 
-async def test_a_place_that_is_gone_is_forgotten(sqlite: SQLiteSessionManager) -> None:
-    places = PlaceStore(sqlite.database)
+async def test_a_place_that_is_gone_is_forgotten(sql: SQLSessionManager) -> None:
+    places = PlaceStore(sql.database)
     await places.mark_all({1: 5, 2: 6})
     await places.forget(1)
     assert await places.all() == {2: 6}
 
 
-async def test_marks_about_somebody_are_forgotten(sqlite: SQLiteSessionManager) -> None:
-    marks = MarkStore(sqlite.database)
+async def test_marks_about_somebody_are_forgotten(sql: SQLSessionManager) -> None:
+    marks = MarkStore(sql.database)
     assert await marks.once("stranger-7")
     assert await marks.once("stranger-77")
     await marks.forget_user("user-7")

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import DuplicateMessageError, SessionConflictError, StateError
 from bot.events import RecordedEvent, ResetEvent, UserMessageEvent
-from bot.sessions import Session, SessionStore
+from bot.sessions import Session, SessionStore, Standing
 from tests.sessions.samples import answers, calls, decides, requests, results, says, starts
 
 
@@ -252,6 +252,15 @@ async def test_bytes_are_kept_once(store: SessionStore) -> None:
 
 
 # -- the lease -------------------------------------------------------------------------------------
+
+
+async def test_how_a_session_stands_is_told(store: SessionStore) -> None:
+    assert await store.standing("s") is None
+    session = await saved(store, "s", says())
+    assert await store.standing("s") == Standing(version=session.version, holder=None)
+    holder = await store.register()
+    await store.lease("s", holder)
+    assert await store.standing("s") == Standing(version=session.version, holder=holder)
 
 
 async def test_a_lease_is_one_holders_until_given_back(store: SessionStore) -> None:

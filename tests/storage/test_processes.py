@@ -85,7 +85,7 @@ async def test_a_program_that_fails_before_it_closes_still_exits(
 
 
 def test_importing_sessions_is_light() -> None:
-    heavy = {"aiosqlite", "sqlite3", "pydantic", "openai", "discord"}
+    heavy = {"aiosqlite", "sqlite3", "psycopg", "pydantic", "openai", "discord"}
     program = (
         "import sys; before = set(sys.modules); import bot.sessions, bot.storage;"
         f"print({heavy!r} & (set(sys.modules) - before))"

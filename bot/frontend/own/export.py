@@ -24,7 +24,8 @@ from bot.events import (
 from bot.sessions import SessionStore
 
 PAGE = 500
-_UNTOLD = {"extra", "reasoning", "holder", "arguments_hash"}
+_UNTOLD = {"extra", "reasoning", "holder", "arguments_hash", "recalled"}
+"""Only machines have use for these; what was recalled of somebody is theirs alone."""
 
 
 class Format(StrEnum):

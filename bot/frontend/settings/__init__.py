@@ -1,0 +1,1 @@
+"""What each server and channel has of its own, within what the operator allows."""

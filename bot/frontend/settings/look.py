@@ -1,0 +1,25 @@
+"""How answers look in each server and channel."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from bot.frontend.answers import Look
+from bot.frontend.options import FrontendOptions
+from bot.frontend.settings.book import SettingsBook
+from bot.sessions.homes import HomeStore
+
+
+def look_of(
+    options: FrontendOptions, *, homes: HomeStore, settings: SettingsBook
+) -> Callable[[str], Awaitable[Look]]:
+    """Return what tells how the answers of a session look."""
+
+    async def look(session_id: str) -> Look:
+        home = await homes.of(session_id)
+        buttons = options.answer_buttons
+        if home is not None:
+            buttons = (await settings.here(home)).answer_buttons.value
+        return Look(buttons=buttons, reasoning=options.show_reasoning)
+
+    return look

@@ -1,0 +1,107 @@
+"""Settings of servers and channels, with who changed what and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.storage import Database
+
+_PUT = """
+    INSERT INTO server_settings
+    (server_id, channel_id, version, value, field, changed_by, changed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING"""
+
+_LATEST = """
+    SELECT version, value FROM server_settings WHERE server_id = ? AND channel_id = ?
+    ORDER BY version DESC LIMIT 1"""
+
+_CHANGES = """
+    SELECT server_id, channel_id, version, value, field, changed_by, changed_at
+    FROM server_settings WHERE server_id = ?
+    ORDER BY changed_at DESC, version DESC LIMIT ?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What settings are for: a server, or a channel in it."""
+
+    server_id: int
+    channel_id: int = 0
+
+    @property
+    def server(self) -> Scope:
+        """The server."""
+        return Scope(self.server_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The settings of a scope as they are stored: JSON, and how often they were changed."""
+
+    version: int = 0
+    value: str = "{}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change of one field.
+
+    Attributes:
+        value: All settings of the scope after it.
+        by: Who made it; empty where that was forgotten.
+    """
+
+    scope: Scope
+    version: int
+    value: str
+    field: str
+    by: str
+    at: datetime
+
+
+class SettingsStore:
+    """Keeps every change; the last one of a scope says what holds."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of(self, *scopes: Scope) -> Sequence[Stored]:
+        """Return what holds in each of these scopes."""
+        return await self._database.read(
+            lambda connection: [
+                Stored(*row) if row else Stored()
+                for row in (
+                    connection.execute(_LATEST, (each.server_id, each.channel_id)).fetchone()
+                    for each in scopes
+                )
+            ]
+        )
+
+    async def put(self, change: Change) -> bool:
+        """Store a change, on disk when this returns; return whether it was the next version."""
+        scope, at = change.scope, change.at.isoformat(timespec="microseconds")
+        row = (scope.server_id, scope.channel_id, change.version, change.value, change.field)
+        return await self._database.execute(_PUT, (*row, change.by, at)) == 1
+
+    async def forget_user(self, user_id: str) -> None:
+        """Forget who made somebody's changes; what they set still holds."""
+        sql = "UPDATE server_settings SET changed_by = '' WHERE changed_by = ?"
+        await self._database.execute(sql, (user_id,))
+
+    async def changes(self, server_id: int, *, limit: int = 20) -> Sequence[Change]:
+        """Return the last changes in a server and its channels, latest first."""
+        rows = await self._database.fetch(_CHANGES, (server_id, limit))
+        return [
+            Change(
+                scope=Scope(server, channel),
+                version=version,
+                value=value,
+                field=field,
+                by=by,
+                at=datetime.fromisoformat(at),
+            )
+            for server, channel, version, value, field, by, at in rows
+        ]

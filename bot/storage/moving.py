@@ -1,0 +1,121 @@
+"""Moving everything from one database into another one, of whatever engine.
+
+The source is read as it was at one moment, and nobody else works with either; the target is written
+in one transaction, and read again before it is committed. So all of it is there, or nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.errors import StorageError
+from bot.storage.database import Row
+from bot.storage.ends import End, Table, opened
+
+PAGE = 500
+PAGE_OF_BLOBS = 4
+"""How many rows are held at once; a blob may have some ten megabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What was moved of one table: how many rows, and their hash."""
+
+    table: str
+    rows: int
+    digest: str
+
+
+def move(
+    source: str, target: str, *, told: Callable[[Moved], None] = lambda moved: None
+) -> Sequence[Moved]:
+    """Move everything into an empty database, and check that it is the same there.
+
+    Args:
+        source: An address as `opened` takes it; the database stays as it is.
+        target: Another one; its tables are made if need be.
+        told: Hears of each table that was moved, before the check.
+
+    Raises:
+        ConfigError: if an address is none, or a bot works with a database.
+        StorageError: if the target is not empty, something cannot be read or written, or what
+            arrived is not the same; the target is then as it was.
+    """
+    with opened(source, new=False) as here, opened(target, new=True) as there:
+        _check_tables(here.tables(), there.tables())
+        for table in there.tables():
+            if there.rows(f"SELECT 1 FROM {table.name} LIMIT 1"):  # noqa: S608 - our own names
+                raise StorageError(f"the target is not empty: there are {table.name}")
+        moved = []
+        for table in there.tables():
+            moved.append(_move(here, there, table))
+            told(moved[-1])
+        for each, table in zip(moved, there.tables(), strict=True):
+            if _measured(there, table) != each:
+                raise StorageError(f"what arrived of {each.table} is not the same")
+        there.commit()
+    return moved
+
+
+def _check_tables(ours: Sequence[Table], theirs: Sequence[Table]) -> None:
+    if _shape(ours) != _shape(theirs):
+        raise StorageError("the two databases have different tables")
+
+
+def _shape(tables: Sequence[Table]) -> Mapping[str, set[str]]:
+    return {table.name: set(table.columns) for table in tables}
+
+
+def _move(here: End, there: End, table: Table) -> Moved:
+    count, total = 0, 0
+    for page in _pages(here, table):
+        there.insert(table, page)
+        count, total = count + len(page), total + sum(map(_number, page))
+    return _summed(table, count, total)
+
+
+def _measured(end: End, table: Table) -> Moved:
+    count, total = 0, 0
+    for page in _pages(end, table):
+        count, total = count + len(page), total + sum(map(_number, page))
+    return _summed(table, count, total)
+
+
+def _summed(table: Table, count: int, total: int) -> Moved:
+    return Moved(table.name, count, f"{total % 2**256:064x}")
+
+
+def _number(row: Row) -> int:
+    """Return the hash of a row; a table's is the sum, since each engine has its own order."""
+    digest = hashlib.sha256()
+    for value in map(_plain, row):
+        text = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
+        digest.update(f"{type(value).__name__} {len(text)} ".encode())
+        digest.update(text)
+    return int.from_bytes(digest.digest(), "big")
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value
+
+
+def _pages(end: End, table: Table) -> Iterator[Sequence[Row]]:
+    """Read a table in the order of its key."""
+    key = ", ".join(table.key)
+    places = [table.columns.index(column) for column in table.key]
+    size = PAGE_OF_BLOBS if "data" in table.columns else PAGE
+    after: Sequence[Any] = ()
+    while True:
+        marks = ", ".join(f"?{number + 1}" for number in range(len(after)))
+        where = f" WHERE ({key}) > ({marks})" if after else ""
+        columns = ", ".join(table.columns)
+        sql = f"SELECT {columns} FROM {table.name}{where} ORDER BY {key} LIMIT {size}"  # noqa: S608
+        page = end.rows(sql, after)
+        if page:
+            yield page
+        if len(page) < size:
+            return
+        after = [page[-1][place] for place in places]

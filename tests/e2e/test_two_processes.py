@@ -1,0 +1,120 @@
+"""Two processes of the bot on one shard and one database, here as two clients."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from bot.agent import live
+from bot.errors import StorageError
+from bot.frontend import ParleyClient
+from bot.sessions import PostgresSessionManager
+from tests.e2e.stage import PATIENCE, Stage, parley
+from tests.postgres import Server
+from tests.setups import labels
+
+
+@pytest.fixture(autouse=True)
+def _attentive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs look soon for what the other process has recorded."""
+    monkeypatch.setattr(live, "HEED_EVERY", 0.05)
+
+
+@asynccontextmanager
+async def process(stage: Stage, store: PostgresSessionManager) -> AsyncIterator[ParleyClient]:
+    """Run the bot while the block lasts; those begun later end first."""
+    options = replace(stage.options, rescue_every=0.05, identify_pause=0.0)
+    client = parley(
+        store=store, model_url=stage.service.base_url, tools=stage.tools, options=options
+    )
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(client.agent.close)
+        await stack.enter_async_context(client)
+        task = asyncio.create_task(client.start(stage.bot.token))
+        stack.push_async_callback(Stage._ended, client, task)
+        await client.wait_until_ready()
+        yield client
+
+
+class Stumbling(PostgresSessionManager):
+    """Cannot be read the first time that somebody looks for what was abandoned."""
+
+    stumbled = False
+
+    async def abandoned(self) -> Sequence[str]:
+        if not self.stumbled:
+            self.stumbled = True
+            raise StorageError("the database is away for a moment")
+        return await super().abandoned()
+
+
+@pytest.fixture
+def stores(postgres: Server) -> list[PostgresSessionManager]:
+    """The sessions of each of two processes."""
+    url = postgres.new_database()
+    return [PostgresSessionManager(url), Stumbling(url)]
+
+
+async def test_what_both_hear_one_answers(
+    stage: Stage, stores: list[PostgresSessionManager]
+) -> None:
+    async with process(stage, stores[0]), process(stage, stores[1]):
+        for number in range(3):
+            stage.model.says(f"Answer {number}.")
+            await stage.alice.says(f"question {number}", in_=stage.desk)
+            await stage.says(stage.desk, f"Answer {number}.")
+    assert stage.said(stage.desk) == [f"Answer {number}." for number in range(3)]
+    assert len(stage.model.requests) == 3
+
+
+async def test_a_click_that_both_hear_counts_once(
+    stage: Stage, stores: list[PostgresSessionManager]
+) -> None:
+    async with process(stage, stores[0]), process(stage, stores[1]):
+        stage.model.says(calls=[("delete_file", {"path": "a.txt"})]).then("Gone.")
+        await stage.alice.says("delete a.txt", in_=stage.desk)
+        await stage.desk.until(
+            lambda messages: any("Approve" in labels(each) for each in messages), PATIENCE
+        )
+        card = next(each for each in stage.desk.messages if "Approve" in labels(each))
+        await stage.mod.clicks(card, "Approve")
+        await stage.says(stage.desk, "Gone.")
+    assert len(stage.tools.done) == 1
+
+
+async def test_what_one_is_at_when_it_dies_the_other_goes_on_with(
+    stage: Stage, stores: list[PostgresSessionManager]
+) -> None:
+    async with process(stage, stores[0]) as first:
+        stage.model.pauses("Let me see.", then=" Never said.")
+        await stage.alice.says("two and two?", in_=stage.desk)
+        await stage.desk.until(
+            lambda messages: any("Let me see." in each.content for each in messages), PATIENCE
+        )
+        async with process(stage, stores[1]):
+            stage.model.says("Four.")
+            await stage.kill(first)
+            await first._parts.reading.cancel()  # it would connect again, and live
+            await stores[0].database.close()  # the connection ends with the process
+            await stage.says(stage.desk, "Four.")
+    assert stage.said(stage.desk) == ["Four."]
+
+
+async def test_a_stop_that_the_other_records_stops_the_stream(
+    stage: Stage, stores: list[PostgresSessionManager]
+) -> None:
+    async with process(stage, stores[0]):
+        stage.model.pauses("Let me see.", then=" Never said.")
+        await stage.alice.says("two and two?", in_=stage.desk)
+        await stage.desk.until(
+            lambda messages: any("Let me see." in each.content for each in messages), PATIENCE
+        )
+        async with process(stage, stores[1]) as second:
+            session_id = f"channel-{stage.desk.id}"
+            assert await second.agent.stop(session_id, by=f"user-{stage.alice.id}")
+            await stage.says(stage.desk, "Stopped.")
+    assert "Stop" not in [label for each in stage.desk.messages for label in labels(each)]

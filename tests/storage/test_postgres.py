@@ -1,0 +1,287 @@
+"""What is particular to a PostgreSQL database."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from bot.errors import StorageError
+from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
+from tests.postgres import Server, serving
+
+INSERT = "INSERT INTO marks (key, value) VALUES (?, '')"
+COUNT = "SELECT count(*) FROM marks"
+PID = "SELECT pg_backend_pid()"
+
+OPEN_AND_WRITE = """
+import asyncio, sys
+from bot.storage import PostgresDatabase
+
+async def main():
+    database = PostgresDatabase(sys.argv[1])
+    print("ready", flush=True)
+    sys.stdin.read(1)
+    await database.execute("INSERT INTO marks (key, value) VALUES (?, '')", (sys.argv[2],))
+    await database.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+async def database(postgres: Server) -> AsyncIterator[PostgresDatabase]:
+    database = PostgresDatabase(postgres.new_database())
+    yield database
+    await database.close()
+
+
+async def count(database: PostgresDatabase) -> int:
+    rows = await database.fetch(COUNT)
+    return int(rows[0][0])
+
+
+async def pids(database: PostgresDatabase) -> list[int]:
+    writer = await database.write(lambda connection: connection.execute(PID).fetchone()[0])
+    [(reader,)] = await database.fetch(PID)
+    return [writer, reader]
+
+
+def terminate(server: Server, *victims: int) -> None:
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        for pid in victims:
+            connection.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
+
+
+# -- connections that are lost ---------------------------------------------------------------------
+
+
+async def test_a_connection_lost_between_two_jobs_is_made_again(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    await database.execute(INSERT, ("a",))
+    await asyncio.to_thread(terminate, postgres, *await pids(database))
+    assert await count(database) == 1
+    assert await database.execute(INSERT, ("b",)) == 1
+
+
+async def test_a_connection_lost_in_the_middle_of_a_job_loses_nothing(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    attempts = []
+
+    def job(connection: Connection) -> int:
+        attempts.append(connection.execute(PID).fetchone()[0])
+        connection.execute(INSERT, ("a",))
+        if len(attempts) == 1:
+            terminate(postgres, attempts[0])
+        return connection.execute(INSERT, ("b",)).rowcount
+
+    assert await database.write(job) == 1
+    assert len(set(attempts)) == 2
+    assert await count(database) == 2
+
+
+async def test_a_connection_lost_while_reading_is_made_again(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    attempts = []
+
+    def job(connection: Connection) -> int:
+        attempts.append(connection.execute(PID).fetchone()[0])
+        if len(attempts) == 1:
+            terminate(postgres, attempts[0])
+        number: int = connection.execute(COUNT).fetchone()[0]
+        return number
+
+    assert await database.read(job) == 0
+
+
+async def test_a_commit_of_which_nothing_was_heard_is_an_error_and_not_done_twice(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    await database.execute_many("CREATE TABLE ledger (text TEXT)", [()])
+    runs = []
+
+    def job(connection: Connection) -> None:
+        runs.append(connection.execute(PID).fetchone()[0])
+        connection.execute("INSERT INTO ledger VALUES ('paid')")
+
+    @contextmanager
+    def cut(point: str) -> Iterator[None]:
+        terminate(postgres, runs[-1])
+        yield
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bot.storage.postgres_connection.around", cut)
+        results = await asyncio.gather(
+            *(database.write(job) for _ in range(2)), return_exceptions=True
+        )
+    assert [type(result) for result in results] == [StorageError, StorageError]
+    assert len(runs) == 2
+    assert await database.fetch("SELECT * FROM ledger") == []
+
+
+async def test_while_the_server_is_gone_it_is_an_error_and_afterwards_it_goes_on() -> None:
+    with serving() as server:
+        database = PostgresDatabase(server.new_database())
+        await database.execute(INSERT, ("a",))
+        await asyncio.to_thread(server.stop)
+        for _ in range(2):
+            with pytest.raises(StorageError):
+                await database.execute(INSERT, ("lost",))
+            with pytest.raises(StorageError):
+                await count(database)
+        await asyncio.to_thread(server.start)
+        assert await database.execute(INSERT, ("b",)) == 1
+        assert await count(database) == 2
+        await database.close()
+
+
+async def test_many_jobs_in_flight_survive_a_lost_connection(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    writer, _ = await pids(database)
+    gate = threading.Event()
+
+    def patient(connection: Connection) -> None:
+        gate.wait(30)
+        connection.execute(COUNT)
+
+    first = asyncio.create_task(database.write(patient))
+    await asyncio.sleep(0)
+    others = [asyncio.create_task(database.execute(INSERT, (str(n),))) for n in range(50)]
+    await asyncio.to_thread(terminate, postgres, writer)
+    gate.set()
+    await asyncio.gather(first, *others)
+    assert await count(database) == 50
+
+
+# -- others at work --------------------------------------------------------------------------------
+
+
+async def test_a_deadlock_is_dissolved_and_both_jobs_are_done(
+    database: PostgresDatabase,
+) -> None:
+    other = PostgresDatabase(database.address)
+    await database.execute_many(INSERT, [("a",), ("b",)])
+    meeting = threading.Barrier(2)
+    update = "UPDATE marks SET value = value || ? WHERE key = ?"
+
+    def crossing(mine: str, first: str, second: str, once: list[int]) -> None:
+        def job(connection: Connection) -> None:
+            connection.execute(update, (mine, first))
+            if not once:
+                once.append(1)
+                meeting.wait(30)
+            connection.execute(update, (mine, second))
+
+        jobs.append(job)
+
+    jobs: list[object] = []
+    crossing("x", "a", "b", [])
+    crossing("y", "b", "a", [])
+    await other.open()
+    await asyncio.gather(database.write(jobs[0]), other.write(jobs[1]))  # type: ignore[arg-type]
+    values = await database.fetch("SELECT value FROM marks ORDER BY key")
+    assert [sorted(value) for (value,) in values] == [["x", "y"], ["x", "y"]]
+    await other.close()
+
+
+async def test_a_lock_that_is_never_given_back_is_an_error(
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.storage.postgres_connection.LOCK_SECONDS", 0.1)
+    await database.execute(INSERT, ("a",))
+    with psycopg.connect(database.address) as other:
+        other.execute("UPDATE marks SET value = 'mine'")
+        with pytest.raises(StorageError, match="lock timeout"):
+            await database.execute("UPDATE marks SET value = 'ours'")
+    assert await database.execute("UPDATE marks SET value = 'ours'") == 1
+
+
+async def test_the_reader_cannot_write(database: PostgresDatabase) -> None:
+    with pytest.raises(StorageError, match="read-only"):
+        await database.fetch("DELETE FROM marks")
+
+
+# -- opening ---------------------------------------------------------------------------------------
+
+
+async def test_eight_processes_that_open_an_empty_database_at_once_all_work(
+    postgres: Server,
+) -> None:
+    url = postgres.new_database()
+    processes = [
+        subprocess.Popen(  # noqa: ASYNC220 - our own program; nothing else runs on this loop
+            [sys.executable, "-W", "error", "-c", OPEN_AND_WRITE, url, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(8)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    errors = [process.communicate("go")[1] for process in processes]
+    assert errors == [""] * 8
+    database = PostgresDatabase(url)
+    assert await count(database) == 8
+    await database.close()
+
+
+async def test_a_newer_schema_is_refused_and_left_alone(database: PostgresDatabase) -> None:
+    await database.execute("UPDATE schema SET version = 99")
+    await database.close()
+    with pytest.raises(StorageError, match=r"127\.0\.0\.1.*newer"):
+        await database.open()
+    with psycopg.connect(database.address) as connection:
+        assert connection.execute("SELECT version FROM schema").fetchall() == [(99,)]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://nobody:s3cret@127.0.0.1:{port}/missing",
+        "postgresql://nobody:s3cret@127.0.0.1:1/missing",
+        "postgresql://nobody:s3cret@no-such-host.invalid/missing",
+        "postgresql://nobody@127.0.0.1:{port}/missing?password=s3cret",
+        "postgresql://nobody:s3cret@127.0.0.1:port/missing",
+        "host=127.0.0.1 port={port} password=s3cret user=nobody dbname=missing",
+        "postgresql://nobody:s3cret@127.0.0.1/missing?no_such_word=1",
+    ],
+)
+async def test_an_address_that_cannot_be_used_is_told_without_its_password(
+    postgres: Server, url: str
+) -> None:
+    database = PostgresDatabase(url.format(port=postgres.port))
+    with pytest.raises(StorageError) as caught:
+        await database.open()
+    seen = [caught.value, caught.value.__cause__, database.name, repr(database)]
+    assert not any("s3cret" in str(each) for each in seen)
+    await database.close()
+
+
+async def test_both_engines_have_the_same_tables_and_columns(
+    database: PostgresDatabase, tmp_path: Path
+) -> None:
+    file = SQLiteDatabase(tmp_path / "data.db")
+    theirs = await file.fetch(
+        "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c"
+        " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+    )
+    ours = await database.fetch(
+        "SELECT table_name, column_name FROM information_schema.columns"
+        " WHERE table_schema = 'public' AND table_name <> 'schema'"
+    )
+    assert sorted(ours) == sorted(theirs)
+    await file.close()
