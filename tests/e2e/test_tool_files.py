@@ -136,7 +136,7 @@ async def test_files_whose_ids_were_lost_are_found_again(stage: Stage) -> None:
         )
         await stage.says(stage.desk, "There.")
     before = [each.id for each in stage.desk.messages]
-    assert len(before) == 7, stage.said(stage.desk)
+    assert len(before) == 7
     forget_ids(stage)
     stage.model.says("Still here.")
     async with stage.running():
