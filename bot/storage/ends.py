@@ -25,11 +25,18 @@ SERVERS = ("postgresql://", "postgres://")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its columns by name, and those of its primary key in their order."""
+    """A table.
+
+    Attributes:
+        columns: All of them, by name.
+        key: Those of its primary key, in their order.
+        filled: Those that the database can fill by itself, and that another engine may lack.
+    """
 
     name: str
     columns: Sequence[str]
     key: Sequence[str]
+    filled: frozenset[str] = frozenset()
 
 
 class End(ABC):
@@ -101,16 +108,22 @@ class _File(End):
         self._connection = connection
 
     def tables(self) -> Sequence[Table]:
+        # not those of an index of words, which is filled by itself
         names = self.rows(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-            " ORDER BY rowid"
+            "SELECT name FROM sqlite_master JOIN pragma_table_list USING (name, type)"
+            " WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " ORDER BY sqlite_master.rowid"
         )
         return [self._table(name) for (name,) in names]
 
     def _table(self, name: str) -> Table:
-        columns = self.rows("SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid", (name,))
-        key = sorted((place, column) for column, place in columns if place)
-        return Table(name, [column for column, _ in columns], [column for _, column in key])
+        columns = self.rows(
+            "SELECT name, pk, type FROM pragma_table_info(?1) ORDER BY cid", (name,)
+        )
+        key = [column for _, column in sorted((place, each) for each, place, _ in columns if place)]
+        numbers = [column for column, place, kind in columns if place and kind == "INTEGER"]
+        filled = frozenset(numbers if len(key) == 1 else ())
+        return Table(name, [column for column, _, _ in columns], key, filled)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> Sequence[Row]:
         return self._connection.execute(sql, values).fetchall()
@@ -148,7 +161,8 @@ def _server(url: str) -> Iterator[End]:
 
 
 _TABLES = """
-    SELECT c.relname, a.attname, t.typname, array_position(i.indkey::int[], a.attnum::int)
+    SELECT c.relname, a.attname, t.typname, array_position(i.indkey::int[], a.attnum::int),
+           a.attgenerated <> ''
     FROM pg_class c
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     JOIN pg_type t ON t.oid = a.atttypid
@@ -164,10 +178,10 @@ class _Server(End):
 
     def tables(self) -> Sequence[Table]:
         found: dict[str, list[Row]] = {}
-        for name, column, kind, place in self.rows(_TABLES):
-            found.setdefault(name, []).append((column, kind, place))
+        for name, *column in self.rows(_TABLES):
+            found.setdefault(name, []).append(tuple(column))
         self._flags = {
-            name: {column for column, kind, _ in columns if kind == "bool"}
+            name: {column for column, kind, *_ in columns if kind == "bool"}
             for name, columns in found.items()
         }
         return [_table(name, columns) for name, columns in found.items()]
@@ -191,8 +205,10 @@ class _Server(End):
 
 
 def _table(name: str, columns: Sequence[Row]) -> Table:
-    key = sorted((place, column) for column, _, place in columns if place is not None)
-    return Table(name, [column for column, _, _ in columns], [column for _, column in key])
+    key = sorted((place, column) for column, _, place, _ in columns if place is not None)
+    filled = frozenset(column for column, _, _, generated in columns if generated)
+    names = [column for column, *_ in columns]
+    return Table(name, names, [column for _, column in key], filled)
 
 
 def _into(table: Table) -> str:
