@@ -19,20 +19,24 @@ from bot.storage.migrations import migrate_postgres
 if TYPE_CHECKING:
     import psycopg
 
-NUMBERS = {"memories": "number"}
-"""Columns by which SQLite finds rows in its index of words: each file has numbers of its own."""
-
 FILE = "sqlite:///"
 SERVERS = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its columns by name, and those of its primary key in their order."""
+    """A table.
+
+    Attributes:
+        columns: All of them, by name.
+        key: Those of its primary key, in their order.
+        filled: Those that the database can fill by itself, and that another engine may lack.
+    """
 
     name: str
     columns: Sequence[str]
     key: Sequence[str]
+    filled: frozenset[str] = frozenset()
 
 
 class End(ABC):
@@ -104,19 +108,22 @@ class _File(End):
         self._connection = connection
 
     def tables(self) -> Sequence[Table]:
+        # not those of an index of words, which is filled by itself
         names = self.rows(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-            " AND name IN (SELECT name FROM pragma_table_list WHERE type = 'table')"
-            " ORDER BY rowid"
+            "SELECT name FROM sqlite_master JOIN pragma_table_list USING (name, type)"
+            " WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " ORDER BY sqlite_master.rowid"
         )
         return [self._table(name) for (name,) in names]
 
     def _table(self, name: str) -> Table:
-        own = NUMBERS.get(name)
-        columns = self.rows("SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid", (name,))
-        kept = [column for column, _ in columns if column != own]
-        key = sorted((place, column) for column, place in columns if place and column != own)
-        return Table(name, kept, [column for _, column in key] or kept[:1])
+        columns = self.rows(
+            "SELECT name, pk, type FROM pragma_table_info(?1) ORDER BY cid", (name,)
+        )
+        key = [column for _, column in sorted((place, each) for each, place, _ in columns if place)]
+        numbers = [column for column, place, kind in columns if place and kind == "INTEGER"]
+        filled = frozenset(numbers if len(key) == 1 else ())
+        return Table(name, [column for column, _, _ in columns], key, filled)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> Sequence[Row]:
         return self._connection.execute(sql, values).fetchall()
@@ -154,10 +161,10 @@ def _server(url: str) -> Iterator[End]:
 
 
 _TABLES = """
-    SELECT c.relname, a.attname, t.typname, array_position(i.indkey::int[], a.attnum::int)
+    SELECT c.relname, a.attname, t.typname, array_position(i.indkey::int[], a.attnum::int),
+           a.attgenerated <> ''
     FROM pg_class c
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
-        AND NOT a.attisdropped AND a.attgenerated = ''
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     JOIN pg_type t ON t.oid = a.atttypid
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
     WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema'
@@ -171,10 +178,10 @@ class _Server(End):
 
     def tables(self) -> Sequence[Table]:
         found: dict[str, list[Row]] = {}
-        for name, column, kind, place in self.rows(_TABLES):
-            found.setdefault(name, []).append((column, kind, place))
+        for name, *column in self.rows(_TABLES):
+            found.setdefault(name, []).append(tuple(column))
         self._flags = {
-            name: {column for column, kind, _ in columns if kind == "bool"}
+            name: {column for column, kind, *_ in columns if kind == "bool"}
             for name, columns in found.items()
         }
         return [_table(name, columns) for name, columns in found.items()]
@@ -198,8 +205,10 @@ class _Server(End):
 
 
 def _table(name: str, columns: Sequence[Row]) -> Table:
-    key = sorted((place, column) for column, _, place in columns if place is not None)
-    return Table(name, [column for column, _, _ in columns], [column for _, column in key])
+    key = sorted((place, column) for column, _, place, _ in columns if place is not None)
+    filled = frozenset(column for column, _, _, generated in columns if generated)
+    names = [column for column, *_ in columns]
+    return Table(name, names, [column for _, column in key], filled)
 
 
 def _into(table: Table) -> str:

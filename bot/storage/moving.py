@@ -7,8 +7,8 @@ in one transaction, and read again before it is committed. So all of it is there
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.errors import StorageError
@@ -45,36 +45,43 @@ def move(
             arrived is not the same; the target is then as it was.
     """
     with opened(source, new=False) as here, opened(target, new=True) as there:
-        _check_tables(here.tables(), there.tables())
-        for table in there.tables():
+        pairs = _paired(here.tables(), there.tables())
+        for _, table in pairs:
             if there.rows(f"SELECT 1 FROM {table.name} LIMIT 1"):  # noqa: S608 - our own names
                 raise StorageError(f"the target is not empty: there are {table.name}")
         moved = []
-        for table in there.tables():
-            moved.append(_move(here, there, table))
+        for from_, to in pairs:
+            moved.append(_move(here, from_, there, to))
             told(moved[-1])
-        for each, table in zip(moved, there.tables(), strict=True):
+        for each, (_, table) in zip(moved, pairs, strict=True):
             if _measured(there, table) != each:
                 raise StorageError(f"what arrived of {each.table} is not the same")
         there.commit()
     return moved
 
 
-def _check_tables(ours: Sequence[Table], theirs: Sequence[Table]) -> None:
-    if _shape(ours) != _shape(theirs):
+def _paired(ours: Sequence[Table], theirs: Sequence[Table]) -> Sequence[tuple[Table, Table]]:
+    """Return each table as it is here and there, with the columns that both have."""
+    by_name = {table.name: table for table in ours}
+    if by_name.keys() != {table.name for table in theirs}:
         raise StorageError("the two databases have different tables")
+    return [_shared(by_name[table.name], table) for table in theirs]
 
 
-def _shape(tables: Sequence[Table]) -> Mapping[str, set[str]]:
-    return {table.name: set(table.columns) for table in tables}
+def _shared(here: Table, there: Table) -> tuple[Table, Table]:
+    columns = [each for each in there.columns if each in here.columns]
+    rest = {*here.columns, *there.columns} - {*columns, *here.filled, *there.filled}
+    if rest:
+        raise StorageError(f"the two databases have different columns in {here.name}")
+    return replace(here, columns=columns), replace(there, columns=columns)
 
 
-def _move(here: End, there: End, table: Table) -> Moved:
+def _move(here: End, from_: Table, there: End, to: Table) -> Moved:
     count, total = 0, 0
-    for page in _pages(here, table):
-        there.insert(table, page)
+    for page in _pages(here, from_):
+        there.insert(to, page)
         count, total = count + len(page), total + sum(map(_number, page))
-    return _summed(table, count, total)
+    return _summed(to, count, total)
 
 
 def _measured(end: End, table: Table) -> Moved:
@@ -104,18 +111,16 @@ def _plain(value: Any) -> Any:
 
 def _pages(end: End, table: Table) -> Iterator[Sequence[Row]]:
     """Read a table in the order of its key."""
-    key = ", ".join(table.key)
-    places = [table.columns.index(column) for column in table.key]
-    size = PAGE_OF_BLOBS if "data" in table.columns else PAGE
+    key, columns = ", ".join(table.key), ", ".join((*table.columns, *table.key))
+    width, size = len(table.columns), PAGE_OF_BLOBS if "data" in table.columns else PAGE
     after: Sequence[Any] = ()
     while True:
         marks = ", ".join(f"?{number + 1}" for number in range(len(after)))
         where = f" WHERE ({key}) > ({marks})" if after else ""
-        columns = ", ".join(table.columns)
         sql = f"SELECT {columns} FROM {table.name}{where} ORDER BY {key} LIMIT {size}"  # noqa: S608
         page = end.rows(sql, after)
         if page:
-            yield page
+            yield [row[:width] for row in page]
         if len(page) < size:
             return
-        after = [page[-1][place] for place in places]
+        after = page[-1][width:]

@@ -86,6 +86,7 @@ CROWD = """
 import asyncio, sys
 from pathlib import Path
 from bot import Agent, ApprovalDecidedError, Provider, SQLiteSessionManager, tool
+from bot.sessions import PostgresSessionManager
 
 db, base_url, ran, who, *cards = sys.argv[1:]
 
@@ -107,7 +108,7 @@ async def click(agent, card):
 async def main():
     agent = Agent(
         provider=Provider(model="scripted", api_key="key", base_url=base_url),
-        session_manager=SQLiteSessionManager(Path(db)),
+        session_manager=PostgresSessionManager(db) if "://" in db else SQLiteSessionManager(db),
         tools=[pay],
     )
     await agent.pending("s0")
@@ -161,7 +162,11 @@ async def test_two_processes_that_approve_one_call_run_it_once(
 
 
 async def test_two_hundred_clicks_on_fifty_cards_in_two_processes_run_each_call_once(
-    model: ScriptedModel, manager: SQLiteSessionManager, make_agent: MakeAgent, tmp_path: Path
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+    address: str,
+    make_agent: MakeAgent,
+    tmp_path: Path,
 ) -> None:
     """Ten sessions with five cards each; every card is clicked twice in each process."""
 
@@ -179,7 +184,7 @@ async def test_two_hundred_clicks_on_fifty_cards_in_two_processes_run_each_call_
     model.answers(lambda request: "thanks")
     ran = tmp_path / "ran"
     async with serve_model(model) as server:
-        common = [str(tmp_path / "sessions.db"), server.base_url, str(ran)]
+        common = [address, server.base_url, str(ran)]
         lines = await _race(*([*common, who, *cards] for who in ("bob", "eve")), script=CROWD)
     assert sorted(map(int, ran.read_text().split())) == list(range(50))
     assert sum(int(line.split()[-1]) for line in lines) == 50

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -22,6 +23,9 @@ from bot.storage.moving import Moved, move
 from tests.commands import run
 from tests.postgres import Server
 from tests.sessions.samples import answers, says
+
+OWN = {"number", "vector"}
+"""Columns of one engine that the other has no use for: with them its index of words is kept."""
 
 
 @pytest.fixture
@@ -69,7 +73,8 @@ async def fill(address: str, count: int = 12) -> None:
 
 def measured(address: str) -> list[Moved]:
     with opened(address, new=False) as end:
-        return sorted((moving._measured(end, table) for table in end.tables()), key=str)
+        tables = (replace(each, columns=sorted({*each.columns} - OWN)) for each in end.tables())
+        return sorted((moving._measured(end, table) for table in tables), key=str)
 
 
 @pytest.fixture(params=["to a server", "to a file"])
@@ -86,7 +91,8 @@ async def test_everything_arrives(way: tuple[str, str], monkeypatch: pytest.Monk
     assert heard == moved
     counts = {each.table: each.rows for each in moved}
     assert (counts["sessions"], counts["events"], counts["blobs"]) == (12, 24, 9)
-    assert sorted(moved, key=str) == measured(source) == measured(target)
+    assert measured(source) == measured(target)
+    assert {each.table: each.rows for each in measured(target)} == counts
     ours, theirs = sessions(source), sessions(target)
     for number in range(12):
         mine, other = await ours.get(f"channel-{number}"), await theirs.get(f"channel-{number}")
