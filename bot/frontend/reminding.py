@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -45,6 +45,7 @@ class Reminding:
     """What it takes to say something.
 
     Attributes:
+        is_ours: Whether a session is on a shard of this process: another's is left to that.
         clock: Tells what time it is.
         window: How late something may be said.
     """
@@ -57,6 +58,7 @@ class Reminding:
     outbox: Outbox
     runs: Runs
     work: Tasks
+    is_ours: Callable[[str], Awaitable[bool]]
     clock: Callable[[], datetime]
     window: timedelta
 
@@ -101,22 +103,20 @@ class Reminders:
     async def _look(self) -> float:
         """Take what is due; return in how many seconds something is again."""
         schedules, now = self._parts.schedules, self._parts.clock()
-        taken = [await self._try(each, now) for each in await schedules.due(now)]
-        following = await schedules.next_at()
-        if following is None or not all(taken):
-            return LOOKED_AFTER
-        return max(0.0, (following - now).total_seconds())
+        for schedule in await schedules.due(now):
+            if await self._parts.is_ours(schedule.session_id):
+                await self._try(schedule, now)
+        following = await schedules.next_at(now)
+        return (following - now).total_seconds() if following else LOOKED_AFTER
 
-    async def _try(self, schedule: Schedule, now: datetime) -> bool:
-        """Take what is due; return whether it is out of the way."""
+    async def _try(self, schedule: Schedule, now: datetime) -> None:
+        """Take what is due; one that cannot be taken holds up no other."""
         try:
             await self._take(schedule, now)
         except StorageError:
             raise
         except Exception:
             logger.exception("%s could not be taken", schedule.schedule_id)
-            return False
-        return True
 
     async def _take(self, schedule: Schedule, now: datetime) -> None:
         zone = ZoneInfo(schedule.zone)

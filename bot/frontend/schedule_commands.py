@@ -14,6 +14,7 @@ from bot.frontend.interactions import acknowledged, answer, channel_here, place_
 from bot.frontend.people import People
 from bot.frontend.scheduling import LONGEST, NOT_THERE, Scheduling
 from bot.frontend.text import one_line
+from bot.sessions.homes import Home
 
 CHOICES = 25  # Discord shows no more
 Choices = list[app_commands.Choice[str]]
@@ -54,8 +55,18 @@ def _add_remind(
             await answer(interaction, NOT_YOU)
             return
         user_id = user_id_of(interaction.user.id)
-        said = await scheduling.remind(user_id, place.session_id, when, text, asks=ask)
+        said = await scheduling.remind(
+            user_id, place.session_id, when, text, asks=ask, home=_home(interaction)
+        )
         await answer(interaction, said)
+
+
+def _home(interaction: discord.Interaction) -> Home | None:
+    """Return the server and channel of a command, `None` for one in a DM."""
+    channel, server = interaction.channel, interaction.guild_id
+    if server is None or channel is None:
+        return None
+    return Home(server, channel.parent_id if isinstance(channel, discord.Thread) else channel.id)
 
 
 def _add_reminders(tree: app_commands.CommandTree[discord.Client], scheduling: Scheduling) -> None:

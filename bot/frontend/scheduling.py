@@ -13,6 +13,7 @@ from bot.events import new_id
 from bot.frontend.ids import place_of
 from bot.frontend.text import plain
 from bot.frontend.when import WhenError, read_when
+from bot.sessions.homes import Home, HomeStore
 from bot.sessions.recurrence import Once, Rule, next_due
 from bot.sessions.schedules import Schedule, ScheduleStore
 
@@ -30,10 +31,12 @@ class Scheduling:
     """Does what people and the agent ask for.
 
     Attributes:
+        homes: Where it is noted in which server a session is, that may not have begun.
         clock: Tells what time it is.
     """
 
     schedules: ScheduleStore
+    homes: HomeStore
     clock: Callable[[], datetime]
 
     async def add(
@@ -64,9 +67,18 @@ class Scheduling:
         return schedule
 
     async def remind(
-        self, user_id: str, session_id: str, when: str, text: str, *, asks: bool
+        self,
+        user_id: str,
+        session_id: str,
+        when: str,
+        text: str,
+        *,
+        asks: bool,
+        home: Home | None = None,
     ) -> str:
         """Keep what somebody wants to be reminded of; return what to say."""
+        if home is not None:
+            await self.homes.put(session_id, home)
         try:
             zone = ZoneInfo(await self.schedules.zone(user_id))
             rule = read_when(when, zone, self.clock())

@@ -215,6 +215,7 @@ def wire(
             outbox=outbox,
             runs=runs,
             work=work,
+            is_ours=recovery.is_ours,
             clock=options.clock,
             window=options.catch_up_window,
         )
@@ -258,7 +259,7 @@ def wire(
         rescue=rescue,
         remembering=remembering,
         reminders=reminders,
-        scheduling=Scheduling(schedules=stores.schedules, clock=options.clock),
+        scheduling=Scheduling(schedules=stores.schedules, homes=stores.homes, clock=options.clock),
         expiry=expiry,
         previews=previews,
         reconciler=reconciler,

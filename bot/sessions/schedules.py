@@ -96,15 +96,16 @@ class ScheduleStore:
         sql = f"{_SELECT} WHERE user_id = ? ORDER BY due_at, schedule_id"
         return [_schedule(row) for row in await self._database.fetch(sql, (user_id,))]
 
-    async def due(self, now: datetime, *, limit: int = 100) -> Sequence[Schedule]:
+    async def due(self, now: datetime, *, limit: int = 1000) -> Sequence[Schedule]:
         """Return what is due by now, the longest due first."""
         sql = f"{_SELECT} WHERE due_at <= ? ORDER BY due_at, schedule_id LIMIT ?"
         rows = await self._database.fetch(sql, (stored_time(now), limit))
         return [_schedule(row) for row in rows]
 
-    async def next_at(self) -> datetime | None:
-        """Return when something is due next."""
-        [(at,)] = await self._database.fetch("SELECT min(due_at) FROM schedules")
+    async def next_at(self, after: datetime) -> datetime | None:
+        """Return when something is due next after a time."""
+        sql = "SELECT min(due_at) FROM schedules WHERE due_at > ?"
+        [(at,)] = await self._database.fetch(sql, (stored_time(after),))
         return datetime.fromisoformat(at) if at else None
 
     async def take(self, schedule: Schedule, after: datetime) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,10 +12,13 @@ import pytest
 from bot.events import UserMessageEvent
 from bot.frontend import ParleyClient
 from bot.frontend.control import NOT_YOU
+from bot.frontend.reminding import Reminders
 from bot.frontend.scheduling import CANCELLED, NONE, NOT_THERE
+from bot.frontend.shards import Shards
 from bot.frontend.taking_back import NOT_YOURS
 from bot.frontend.when import NOT_READ
 from bot.sandbox.gates import Gate
+from bot.sessions.homes import HomeStore
 from tests.e2e.stage import Stage
 from tests.setups import labels
 
@@ -328,3 +331,27 @@ async def test_a_kill_while_it_is_being_posted_says_it_once_at_most(time: Time) 
         time.passes(minutes=5)
         await stage.says(stage.desk, "other")
     assert len([each for each in time.said if "tea" in each]) <= 1
+
+
+async def test_what_another_process_serves_is_left_to_it(time: Time) -> None:
+    stage = time.stage
+    count = 1024
+    shard = (stage.guild.id >> 22) % count
+    async with time.running():
+        await time.remind("in 5 minutes", "tea")
+        mine = time.client._parts.reminders._parts
+        theirs = replace(time.stage.options.shards, count=count, ids=frozenset({shard ^ 1}))
+        others = Reminders(replace(mine, is_ours=_only(theirs, mine.homes)))
+        time.wall.now += timedelta(minutes=5)
+        await others._look()
+        assert len(await mine.schedules.of(f"user-{stage.alice.id}")) == 1
+        time.passes()
+        await stage.says(stage.desk, "tea")
+
+
+def _only(shards: Shards, homes: HomeStore) -> Callable[[str], Awaitable[bool]]:
+    async def is_ours(session_id: str) -> bool:
+        home = await homes.of(session_id)
+        return shards.has(home.server_id if home else None)
+
+    return is_ours

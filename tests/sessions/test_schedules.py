@@ -45,13 +45,14 @@ async def schedules(request: pytest.FixtureRequest) -> AsyncIterator[ScheduleSto
 async def test_they_are_kept_and_found_when_due(schedules: ScheduleStore) -> None:
     added: list[str] = []
     schedules.on_added = lambda: added.append("one")
-    assert await schedules.next_at() is None
+    assert await schedules.next_at(NOW) is None
     for each in (DAILY, ONCE, DAILY):
         await schedules.add(each)
     assert len(added) == 3
     assert await schedules.of("user-1") == [ONCE, DAILY]
     assert await schedules.of("user-2") == []
-    assert await schedules.next_at() == ONCE.due_at
+    assert await schedules.next_at(NOW) == ONCE.due_at
+    assert await schedules.next_at(ONCE.due_at) == DAILY.due_at
     assert await schedules.due(NOW) == []
     assert await schedules.due(ONCE.due_at) == [ONCE]
 

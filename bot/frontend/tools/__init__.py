@@ -47,6 +47,6 @@ def stored_tools(stores: Stores, clock: Callable[[], datetime] = utc_now) -> Map
     rules = MemoryRules(stores.consents, stores.homes)
     tools = (
         remember_tool(stores.memories, rules.allowed),
-        schedule_tool(Scheduling(schedules=stores.schedules, clock=clock)),
+        schedule_tool(Scheduling(schedules=stores.schedules, homes=stores.homes, clock=clock)),
     )
     return {tool.name: tool for tool in tools}

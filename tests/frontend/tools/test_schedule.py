@@ -13,6 +13,7 @@ from bot.events import utc_now
 from bot.frontend.scheduling import Scheduling
 from bot.frontend.tools.schedule import schedule_tool
 from bot.sessions import Session, SQLiteSessionManager
+from bot.sessions.homes import HomeStore
 from bot.sessions.schedules import ScheduleStore
 
 SESSION = Session("channel-1")
@@ -21,7 +22,13 @@ SESSION = Session("channel-1")
 @pytest.fixture(name="tool")
 def _tool(tmp_path: Path) -> Tool:
     store = SQLiteSessionManager(tmp_path / "parley.db")
-    return schedule_tool(Scheduling(schedules=ScheduleStore(store.database), clock=utc_now))
+    return schedule_tool(
+        Scheduling(
+            schedules=ScheduleStore(store.database),
+            homes=HomeStore(store.database),
+            clock=utc_now,
+        )
+    )
 
 
 @pytest.mark.parametrize(
