@@ -24,6 +24,7 @@ import simcord
 from simcord import interactions, parity
 from simcord.backend import serializers
 from simcord.enums import InteractionType
+from simcord.http.router import RequestContext, route
 
 from bot.frontend import FrontendOptions, ParleyClient
 from bot.sandbox.model import ScriptedModel, serve_model
@@ -36,6 +37,13 @@ T = TypeVar("T")
 # SimCord says in the channel, as the bot, that a thread was opened on any message. Discord does so
 # only for an old one (reference, topic "Threads"); Discord itself says it, so nobody looks at it.
 SPOKEN = {discord.MessageType.default, discord.MessageType.reply}
+
+
+@route("GET", "/gateway/bot")
+def _gateway(context: RequestContext) -> dict[str, Any]:
+    """Say how to connect: SimCord has no sockets, and so no such route."""
+    limit = {"total": 1000, "remaining": 1000, "reset_after": 0, "max_concurrency": 1}
+    return {"url": "wss://gateway.discord.gg", "shards": 1, "session_start_limit": limit}
 
 
 @dataclass(kw_only=True)
