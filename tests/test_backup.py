@@ -60,7 +60,7 @@ async def test_it_copies_and_tells_so_in_one_line_and_needs_no_other_setting(
     end = await run("backup", "copy.db", in_=tmp_path)
     assert (end.status, end.err) == (0, "")
     [line] = end.out.splitlines()
-    assert line.startswith("parley.db is copied to copy.db, and checked: 3 sessions, 0.1 MB, ")
+    assert line.startswith("parley.db is copied to copy.db, and checked: 3 sessions, 0.2 MB, ")
     copy = SQLiteSessionManager(tmp_path / "copy.db")
     session = await copy.get("s1")
     assert session is not None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.__main__ import _parser
+from bot.__main__ import make_parser
 from bot.config import env_names
 from bot.errors import ToolError
 from bot.monitoring.prometheus import PrometheusMetrics
@@ -42,7 +42,7 @@ def test_a_page_shows_only_commands_that_exist(path: Path) -> None:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for line in "".join(blocks(path, "sh")).splitlines():
         if line.startswith("python -m bot "):
-            _parser().parse_args(line.split()[3:])
+            make_parser().parse_args(line.split()[3:])
         elif line.startswith("make "):
             assert line.split()[1] in targets
         else:

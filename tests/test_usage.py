@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import bot.usage
+from bot.commands import usage_report as report
+from bot.commands.usage_report import usage_report
 from bot.events import Usage, utc_now
 from bot.sessions.usage import By, Purpose, UsageStore, Used
 from bot.storage import Database, PostgresDatabase, SQLiteDatabase
-from bot.usage import usage_report
 from tests.commands import run
 
 SINCE = date(2026, 11, 1)
@@ -58,7 +58,7 @@ async def told(
 async def test_as_csv_every_call_is_a_row_and_what_is_absent_is_empty(
     store: UsageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bot.usage, "PAGE", 1)
+    monkeypatch.setattr(report, "PAGE", 1)
     at = "2026-11-29T12:00:00.000000+00:00"
     assert await told(store, csv=True) == (
         f"{HEADER}{at},user-1,7,thread-9,gpt,answer,turn-1,0,1000,20,0\n"
