@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from bot.agent.approvals import Actor
-from bot.events import ApprovalRequestedEvent
+from bot.events import ApprovalRequestedEvent, Author
 from bot.frontend.ids import user_id_of
 from bot.frontend.options import DMPolicy, FrontendOptions, ReplyMode
 from bot.frontend.settings.effective import Effective
@@ -105,6 +105,14 @@ def may_decide(options: FrontendOptions, actor: Actor) -> bool:
 def may_withdraw(request: ApprovalRequestedEvent, actor: Actor) -> bool:
     """Whether somebody may take back the request for a call."""
     return actor.user_id == request.requested_by
+
+
+def may_ask_again(asker: str, by: Author) -> bool:
+    """Whether somebody may have what `asker` wrote answered again.
+
+    Nobody else, whatever their rights: tools would run with those, for words that are not theirs.
+    """
+    return by.user_id == asker
 
 
 def may_stop(asker: str | None, actor: Actor) -> bool:

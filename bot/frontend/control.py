@@ -19,7 +19,7 @@ from bot.events import (
     ErrorEvent,
     UserMessageEvent,
 )
-from bot.frontend.access import may_stop
+from bot.frontend.access import may_ask_again, may_stop
 from bot.frontend.ids import user_of
 from bot.frontend.owned import owned
 from bot.frontend.rate import TOO_FAST, Rate, Verdict
@@ -32,6 +32,7 @@ NOTHING_TO_STOP = "There is nothing to stop here."
 NO_CONVERSATION = "There is no conversation here yet."
 NOT_HERE = "I know of no such request here."
 NOT_YOU = "You may not talk to me here."
+NOT_YOURS = "Only who asked may ask that again."
 ASKED = "Asked."
 UNDO_WORKS = "*Undo* takes that back for ten minutes."
 UNDONE = "Undone."
@@ -78,7 +79,15 @@ class Control:
 
     @owned
     async def again(self, session_id: str, turn_id: str, ask: Ask, by: Author, at: float) -> str:
-        """Ask about the latest turn, as somebody who may talk, at a time; return what to say."""
+        """Ask about the latest turn, as who asked it, at a time; return what to say."""
+        session = await self._store.get(session_id)
+        if session is None:
+            return NOT_HERE
+        asker = _asker(session.turn(turn_id))
+        if asker is None:
+            return NOT_LATEST
+        if not may_ask_again(asker, by):
+            return NOT_YOURS
         if self._rate.ask(user_of(by.user_id) or 0, at) is not Verdict.ANSWER:
             return TOO_FAST
         try:

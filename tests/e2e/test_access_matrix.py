@@ -15,8 +15,8 @@ import pytest
 from bot.frontend.control import (
     NO_CONVERSATION,
     NOT_HERE,
-    NOT_LATEST,
     NOT_YOU,
+    NOT_YOURS,
     NOTHING_TO_STOP,
 )
 from bot.frontend.own.commands import EMPTY
@@ -55,7 +55,7 @@ BUTTONS: Mapping[str, Row] = {
     "Approve": (HIDDEN, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, "Approved"),
     "Deny": (HIDDEN, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, "Withdrawn", HIDDEN),
     "Undo": (HIDDEN, NOT_YOU, "undid the reset", *["cannot be undone any more"] * 3),
-    "Try again": (HIDDEN, NOT_YOU, "Other.", *[NOT_LATEST] * 3),
+    "Try again": (HIDDEN, NOT_YOU, NOT_YOURS, NOT_YOURS, "Other.", NOT_YOURS),
 }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.events import Ask, TurnEndedEvent, UserMessageEvent
-from bot.frontend.control import BUSY, NOT_LATEST
+from bot.frontend.control import BUSY, NOT_LATEST, NOT_YOURS
 from bot.frontend.rate import TOO_FAST
 from bot.sandbox import Message, Person
 from bot.sandbox.answers import first_response
@@ -33,7 +33,7 @@ async def test_try_again_gives_another_answer_below(stage: Stage) -> None:
         await stage.alice.says("two and two?", in_=stage.desk)
         five = await stage.says(stage.desk, "Five.")
         assert labels(five) == ["Try again"]
-        await press(stage.bob, five)
+        await press(stage.alice, five)
         four = await stage.says(stage.desk, "Four.")
         assert labels(four) == ["Try again"]
         late = await stage.alice.clicks(five, "Try again")
@@ -44,7 +44,7 @@ async def test_try_again_gives_another_answer_below(stage: Stage) -> None:
     assert stage.asked[1][1][1] == "Five."
     [_, again] = await messages_of(stage)
     assert again.author is not None
-    assert (again.author.user_id, again.author.name) == (f"user-{stage.bob.id}", "bob")
+    assert (again.author.user_id, again.author.name) == (f"user-{stage.alice.id}", "alice")
 
 
 async def test_continue_goes_on_where_the_model_was_cut(stage: Stage) -> None:
@@ -100,7 +100,7 @@ async def test_two_clicks_at_once_make_one_turn(stage: Stage) -> None:
     async with stage.running():
         await stage.alice.says("two and two?", in_=stage.desk)
         five = await stage.says(stage.desk, "Five.")
-        first, second = click(stage.alice, five, "Try again"), click(stage.bob, five, "Try again")
+        first, second = click(stage.alice, five, "Try again"), click(stage.alice, five, "Try again")
         answers = await asyncio.gather(first_response(first), first_response(second))
         await stage.says(stage.desk, "Four.")
         await answers[0].until(lambda _: any(each.text for each in answers))
@@ -123,6 +123,25 @@ async def test_an_older_answer_and_one_being_written_are_not_asked_about(stage: 
         late = await stage.alice.clicks(one, "Try again")
     assert (busy.text, late.text) == (BUSY, NOT_LATEST)
     assert len(stage.model.requests) == 2
+
+
+async def test_nobodys_words_are_asked_again_with_the_rights_of_somebody_else(
+    stage: Stage,
+) -> None:
+    stage.model.says("I cannot.").then("I told you.")
+    async with stage.running():
+        await stage.bob.says("what is said in #staff?", in_=stage.desk)
+        answer = await stage.says(stage.desk, "I cannot.")
+        for other in (stage.mod, stage.alice):
+            refused = await other.clicks(answer, "Try again")
+            assert (refused.text, refused.ephemeral) == (NOT_YOURS, True)
+        await press(stage.bob, answer)
+        again = await stage.says(stage.desk, "I told you.")
+        refused = await stage.mod.clicks(again, "Try again")
+    assert refused.text == NOT_YOURS
+    assert [each.author and each.author.user_id for each in await messages_of(stage)] == [
+        f"user-{stage.bob.id}"
+    ] * 2
 
 
 async def test_who_may_not_talk_here_may_not_ask_again(stage: Stage) -> None:
