@@ -136,6 +136,12 @@ def approved_arguments(state: CallState, *, now: datetime) -> Mapping[str, Any] 
     return arguments
 
 
+def arguments_to_run(state: CallState, *, now: datetime) -> str | Mapping[str, Any]:
+    """Return the arguments of a call that was free or approved: an edit's, also one to none."""
+    approved = approved_arguments(state, now=now)
+    return state.call.arguments if approved is None else approved
+
+
 _REFUSALS = {
     Decision.DENIED: (ToolStatus.DENIED, "A human denied this call."),
     Decision.EXPIRED: (ToolStatus.EXPIRED, "Nobody approved this call in time."),

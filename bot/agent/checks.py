@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.agent.approvals import approved_arguments
+from bot.agent.approvals import arguments_to_run
 from bot.agent.calls import CallState
 from bot.agent.context import ExecutionContext
 from bot.agent.failures import logged
@@ -62,10 +62,7 @@ async def refusals_to_start(
 ) -> Refusals:
     """Return which calls, free or approved, may not start after all."""
     now = utc_now()
-    asked = [
-        _asked(parts, state.call, approved_arguments(state, now=now) or state.call.arguments)
-        for state in calls
-    ]
+    asked = [_asked(parts, state.call, arguments_to_run(state, now=now)) for state in calls]
     return await _refusals(parts, live, calls[0].turn_id, asked)
 
 

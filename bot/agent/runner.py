@@ -20,6 +20,7 @@ from bot.agent.loop import Loop, stopped
 from bot.agent.parts import Parts
 from bot.agent.policy import Rules
 from bot.agent.run import Outcome
+from bot.agent.tools import Tool
 from bot.agent.working import AT_WORK_FOR
 from bot.errors import (
     AccessDeniedError,
@@ -33,6 +34,7 @@ from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
     CompactionDoneEvent,
+    Decision,
     DoneEvent,
     Event,
     RecordedEvent,
@@ -314,7 +316,10 @@ class Runner:
             checked = verdict
             if verdict.arguments is not None and state is not None:
                 checked = replace(verdict, arguments=self._edited(state, verdict.arguments))
-            return [decide(state, checked, now=now, refuses=refuses)]
+            decided = decide(state, checked, now=now, refuses=refuses)
+            if decided.decision is Decision.APPROVED and state is not None:
+                self._still_there(state)
+            return [decided]
 
         try:
             await live.open()
@@ -335,10 +340,14 @@ class Runner:
         return rules.refusal(tool, request, actor, otherwise=self._may_decide(request, actor))
 
     def _edited(self, state: CallState, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self._still_there(state).parameters.effective(arguments)
+
+    def _still_there(self, state: CallState) -> Tool:
+        """Return the tool of a call; a yes to one that is away would be lost, so it waits."""
         tool = self._parts.tools.get(state.call.tool)
         if tool is None:
-            raise ToolError(f"There is no tool {state.call.tool!r} any more.")
-        return tool.parameters.effective(arguments)
+            raise ToolError(f"There is no tool {state.call.tool!r} now. The request still waits.")
+        return tool
 
     async def _look_further(self, session_id: str, approval_id: str) -> None:
         """Raise who decided a request that lies before the window."""

@@ -26,15 +26,19 @@ class Standing:
 
 
 def standing(changes: Iterable[PolicyChange]) -> Standing:
-    """Return what holds after these changes, the oldest of them first."""
+    """Return what holds after these changes, the oldest of them first.
+
+    A rule ends the standing yeses before it: they were given by whom the rule then let.
+    """
     rules: dict[str, Rule] = {}
     grants: dict[str, Grant] = {}
     for change in changes:
         match change.kind:
-            case ChangeKind.RULE if change.body:
-                rules[change.subject] = rule_from(change.body)
             case ChangeKind.RULE:
                 rules.pop(change.subject, None)
+                if change.body:
+                    rules[change.subject] = rule_from(change.body)
+                grants = {key: yes for key, yes in grants.items() if yes.tool != change.subject}
             case ChangeKind.GRANT:
                 grants[change.change_id] = _grant(change)
             case ChangeKind.REVOKE:

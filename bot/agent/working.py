@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from bot.agent.answering import OFF, failed, gate
-from bot.agent.approvals import approved_arguments, refusal
+from bot.agent.approvals import approved_arguments, arguments_to_run, refusal
 from bot.agent.calls import CallState, call_states
 from bot.agent.checks import Refusals, refusals_to_start
 from bot.agent.closing import UNKNOWN_TEXT
@@ -176,10 +176,9 @@ def again(parts: Parts, calls: Sequence[CallState]) -> list[Work]:
     for state in calls:
         tool = parts.tools.get(state.call.tool)
         if state.started is not None and tool is not None and tool.idempotent:
-            arguments = approved_arguments(state, now=state.started.at) or state.call.arguments
-            works.append(
-                Work(state.turn_id, state.call, tool, tool.parameters.effective(arguments))
-            )
+            arguments = tool.parameters.effective(arguments_to_run(state, now=state.started.at))
+            edited = state.decision is not None and state.decision.arguments is not None
+            works.append(Work(state.turn_id, state.call, tool, arguments, edited=edited))
     return works
 
 

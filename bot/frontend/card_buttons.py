@@ -132,7 +132,7 @@ async def _more(client: HasControl, found: Asked) -> Sequence[Button]:
         ]
     if found.actor.user_id == found.request.requested_by:
         buttons.append(Button("Withdraw", f"withdraw:{name}"))
-    if may_decide and await client.decisions.may_allow_always(found):
+    if await client.decisions.may_allow_always(found):
         buttons += _always(found)
     return buttons
 
@@ -142,9 +142,10 @@ def _always(found: Asked) -> list[Button]:
     place = place_of(found.session_id)
     here = "in this thread" if place and place.kind is PlaceKind.THREAD else "here"
     name, exactly = found.request.approval_id, "with exactly these arguments"
-    buttons = [Button(f"Always {here} {exactly}", f"always:{name}:here:")]
-    if place is None or place.kind is not PlaceKind.DM:
-        buttons.append(Button(f"Always in this server {exactly}", f"always:{name}:server:"))
+    buttons = [
+        Button(f"Always {here} {exactly}", f"always:{name}:here:"),
+        Button(f"Always in this server {exactly}", f"always:{name}:server:"),
+    ]
     for number, argument in enumerate(sorted(found.request.arguments)[:FREE_ARGUMENTS]):
         label = f"Always {here}, whatever “{one_line(argument, 30)}” is"
         buttons.append(Button(label, f"always:{name}:here:{number}"))

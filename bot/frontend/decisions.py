@@ -92,10 +92,19 @@ class Decisions:
         return await self._agent.may_decide(asked.session_id, asked.request, asked.actor)
 
     async def may_allow_always(self, asked: Asked) -> bool:
-        """Return whether a request may be allowed once and for all: not where it takes two."""
+        """Return whether who points at a request may allow it once and for all.
+
+        Not where it takes two, nor by who may decide only what they asked for themselves: it would
+        hold for what others ask. In a DM nobody could list it and take it back.
+        """
         tool = self._agent.tools.get(asked.request.tool)
         rules = await self._agent.rules(asked.session_id)
-        return tool is not None and not rules.takes_two(tool)
+        if tool is None or rules.takes_two(tool):
+            return False
+        if await self._homes.of(asked.session_id) is None:
+            return False
+        anybodys = replace(asked, request=replace(asked.request, requested_by=""))
+        return await self.may_decide(anybodys)
 
     @owned
     async def approve(

@@ -51,11 +51,15 @@ class Policies:
         return "\n".join(self._lines(rules))
 
     async def set(self, server_id: int, tool: str, rule: Rule, actor: Actor) -> str:
-        """Let a rule hold in a server, if its managers may; return what to say."""
+        """Let a rule hold in a server, if its managers may; return what to say.
+
+        What it leaves open stays as it was set: naming approvers turns nothing on again.
+        """
         found = self._agent.tools.get(tool)
         if found is None:
             return NO_TOOL
         rules = await self._policy.in_server(server_id)
+        rule = rule.over(rules.managers.get(tool, NOTHING))
         if why := objection(found, rules.operator(tool), rule):
             return why
         await self._change(server_id, ChangeKind.RULE, tool, actor, rule)

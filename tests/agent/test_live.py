@@ -308,7 +308,7 @@ async def test_an_edit_for_a_tool_that_is_gone_is_refused(
     [request] = (await agent.run("pay", session_id="s")).pending
     await agent.close()
     edit = {"amount": 2}
-    with pytest.raises(ToolError, match="any more"):
+    with pytest.raises(ToolError, match="still waits"):
         await make_agent(session_manager=manager).approve(
             "s", request.approval_id, by="bob", arguments=edit
         )

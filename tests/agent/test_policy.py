@@ -334,6 +334,22 @@ def test_what_holds_is_what_was_decided_last() -> None:
     assert rule_from({}) == NOTHING
 
 
+def test_a_rule_ends_the_standing_yeses_before_it() -> None:
+    def change(kind: ChangeKind, subject: str, **body: Any) -> PolicyChange:
+        return PolicyChange(scope="s", kind=kind, subject=subject, by="user-1", body=body)
+
+    before, after = (
+        change(ChangeKind.GRANT, "pay", **grant_to_json(grant({"a": each}))) for each in (1, 2)
+    )
+    other = change(ChangeKind.GRANT, "play", **grant_to_json(grant({})))
+    for rule in (
+        change(ChangeKind.RULE, "pay", mode="ask", approvers="owner"),
+        change(ChangeKind.RULE, "pay"),
+    ):
+        held = standing([before, other, rule, after])
+        assert list(held.grants) == [other.change_id, after.change_id]
+
+
 def test_a_sentence_that_fails_says_nothing() -> None:
     assert made(sentence=lambda arguments: str(arguments["missing"])).says({}) == ""
     assert made(sentence=lambda arguments: "Pay.").says({}) == "Pay."

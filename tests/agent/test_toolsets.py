@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from bot import (
     tool,
 )
 from bot.agent.arguments import parsed
+from bot.errors import ToolError
 from bot.sandbox.model import ScriptedModel
 from tests.agent.conftest import MakeAgent, events_of
 
@@ -87,17 +89,20 @@ async def test_names_that_are_taken_are_told_to_each_source_in_turn(
     assert second.asked_with[0] == {"own", "hammer"}
 
 
-async def test_an_approved_call_of_a_tool_that_has_gone_is_told_to_the_model(
+async def test_a_request_for_a_tool_that_is_away_waits_for_it(
     make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
 ) -> None:
     shelf = Shelf(["hammer"], approval=True)
     agent = make_agent(toolsets=[shelf])
-    model.says(calls=[("hammer", {})]).then("a pity")
-    paused = await agent.run("go", session_id="s")
+    model.says(calls=[("hammer", {})]).then("there")
+    [request] = (await agent.run("go", session_id="s")).pending
     shelf.names.clear()
-    done = await agent.approve("s", paused.pending[0].approval_id, by="bob")
-    assert done.output == "a pity"
-    assert await outputs(manager) == ["There is no tool 'hammer' any more."]
+    with pytest.raises(ToolError, match="still waits"):
+        await agent.approve("s", request.approval_id, by="bob")
+    assert await agent.pending("s") == [request]
+    shelf.names.append("hammer")
+    assert (await agent.approve("s", request.approval_id, by="bob")).output == "there"
+    assert await outputs(manager) == ["hammer did it"]
 
 
 class Numbers:
@@ -111,6 +116,39 @@ class Numbers:
 
     def bound(self, arguments: Mapping[str, Any], context: ExecutionContext) -> dict[str, Any]:
         return {"arguments": arguments, "user": context.user_id}
+
+
+async def test_an_edit_to_no_arguments_is_what_runs_also_after_a_kill(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    begun, ran = asyncio.Event(), list[Any]()
+
+    async def wipe(arguments: Mapping[str, Any], user: str) -> str:
+        ran.append(arguments)
+        if not begun.is_set():
+            begun.set()
+            await asyncio.Event().wait()
+        return "done"
+
+    accepts = Numbers()
+    made = Tool(wipe, name="wipe", description="", approval=True, idempotent=True, accepts=accepts)  # type: ignore[arg-type]
+    agent = make_agent(tools=[made])
+    model.says(calls=[("wipe", {"n": 1})]).then("over")
+    [request] = (await agent.run("go", session_id="s")).pending
+
+    async def approves() -> None:
+        await agent.approve("s", request.approval_id, by="bob", arguments={})
+
+    run = asyncio.create_task(approves())
+    await begun.wait()
+    agent.suspend()
+    run.cancel()
+    await asyncio.wait([run])
+    await agent.close()
+    await make_agent(tools=[made]).resume("s")
+    assert ran == [{}, {}]
+    [output] = await outputs(manager)
+    assert "ran with {}" in output
 
 
 async def test_a_tool_may_take_what_a_schema_says(

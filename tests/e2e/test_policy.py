@@ -7,6 +7,7 @@ import pytest
 from bot.agent import tool
 from bot.sandbox import Message
 from tests.e2e.stage import Stage
+from tests.setups import labels
 
 DELETE = ("delete_file", {"path": "old.txt"})
 
@@ -223,3 +224,41 @@ async def test_who_may_not_approve_may_not_allow_always(stage: Stage) -> None:
         await stage.says(stage.desk, "Gone.")
         too_late = await stage.mod.clicks(more.message, "Always here with exactly these arguments")
         assert too_late.text.startswith("Too late: already approved")
+
+
+async def test_who_may_decide_only_for_themselves_may_not_allow_it_to_everybody(
+    stage: Stage,
+) -> None:
+    stage.policy = '[tools.delete_file]\napprovers = ["requester", "moderator"]'
+    stage.model.says(calls=[DELETE]).then("Gone.")
+    async with stage.running():
+        card = await asks(stage)
+        mine = await stage.alice.clicks(card, "More…")
+        assert mine.message is not None
+        assert not [each for each in labels(mine.message) if each.startswith("Always")]
+        more = await stage.mod.clicks(card, "More…")
+        assert more.message is not None
+        assert [each for each in labels(more.message) if each.startswith("Always")]
+        await stage.alice.clicks(card, "Approve")
+        await stage.says(stage.desk, "Gone.")
+
+
+async def test_what_could_not_be_listed_and_taken_back_is_not_offered(stage: Stage) -> None:
+    """`/policy` is for servers; in a direct message nobody could revoke a standing yes."""
+    stage.model.says(calls=[DELETE])
+    dm = stage.alice.dm(stage.bot)
+    async with stage.running(approver_user_ids=frozenset({stage.alice.id})):
+        await stage.alice.says("delete it", in_=dm)
+        card = await stage.says(dm, "May I run")
+        more = await stage.alice.clicks(card, "More…")
+        assert more.message is not None
+        assert labels(more.message) == ["Deny with a reason…", "Edit…", "Withdraw"]
+
+
+async def test_what_is_set_of_a_tool_leaves_the_rest_as_it_was_set(stage: Stage) -> None:
+    async with stage.running():
+        for given in ({"mode": "never"}, {"approvers": "owner"}, {"expires_hours": 2.0}):
+            said = await stage.mod.runs("/policy set", in_=stage.desk, tool="delete_file", **given)
+        assert said.text == (
+            "From now on here: `delete_file` off; approvers: owner; expires after 2 h; set here"
+        )
