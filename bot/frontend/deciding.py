@@ -33,7 +33,8 @@ def add_decisions(
         interaction: discord.Interaction, current: str
     ) -> list[app_commands.Choice[str]]:
         place = place_here(interaction)
-        waiting = await decisions.pending(place.session_id) if place else ()
+        actor = people.actor(interaction)
+        waiting = await decisions.open_to(place.session_id, actor) if place else ()
         choices = ((_label(request), request.approval_id) for request in waiting)
         found = [each for each in choices if current.lower() in each[0].lower()]
         return [app_commands.Choice(name=name, value=value) for name, value in found[:CHOICES]]

@@ -71,6 +71,18 @@ class Decisions:
         return await self._agent.pending(session_id)
 
     @owned
+    async def open_to(self, session_id: str, actor: Actor) -> Sequence[ApprovalRequestedEvent]:
+        """Return what waits there and somebody may decide or take back.
+
+        Others are not told of it: its card may be in a channel that they cannot see.
+        """
+        return [
+            each
+            for each in await self._agent.pending(session_id)
+            if may_withdraw(each, actor) or await self._agent.may_decide(session_id, each, actor)
+        ]
+
+    @owned
     async def asked(
         self, approval_id: str, here: Place, server_id: int | None, actor: Actor
     ) -> Asked | None:

@@ -110,3 +110,17 @@ async def test_a_channel_that_is_deleted_while_a_request_waits_is_done_without(
         await stage.says(stage.desk, "As you wish.")
         await stage.says(stage.desk, "Denied by")
     assert stage.tools.done == []
+
+
+async def test_what_waits_is_offered_only_to_who_may_decide_it_or_take_it_back(
+    stage: Stage,
+) -> None:
+    """The arguments may be in a channel that others of the conversation cannot see."""
+    requests = channel_for_requests(stage)
+    stage.model.says(calls=[DELETE])
+    async with stage.running(approvals_channel=requests.id):
+        await stage.alice.says("delete it", in_=stage.desk)
+        await stage.says(requests, "May I run")
+        for person, count in ((stage.bob, 0), (stage.alice, 1), (stage.mod, 1)):
+            offered = await person.completes("/approve", in_=stage.desk, option="request")
+            assert len(offered) == count
