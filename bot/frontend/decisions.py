@@ -159,11 +159,16 @@ class Decisions:
 
         The approval comes first: it tells whether this actor may.
         """
-        if not await self.may_allow_always(asked):
+        home = await self._homes.of(asked.session_id)
+        if home is None or not await self.may_allow_always(asked):
             return "This cannot be allowed once and for all."
-        grant = await self._grant(asked, scope)
-        if grant is None:
-            return "I do not know in which server this is."
+        grant = Grant(
+            grant_id="",
+            scope=server_scope(home.server_id) if scope.server else asked.session_id,
+            tool=asked.request.tool,
+            arguments=asked.request.arguments,
+            free=scope.free,
+        )
         approval_id = asked.request.approval_id
         note = f"always, {told(grant)}"
         said = await self.approve(asked.session_id, approval_id, asked.actor, note)
@@ -179,18 +184,6 @@ class Decisions:
             )
         )
         return ALWAYS
-
-    async def _grant(self, asked: Asked, scope: Scope) -> Grant | None:
-        home = await self._homes.of(asked.session_id) if scope.server else None
-        if scope.server and home is None:
-            return None
-        return Grant(
-            grant_id="",
-            scope=server_scope(home.server_id) if home else asked.session_id,
-            tool=asked.request.tool,
-            arguments=asked.request.arguments,
-            free=scope.free,
-        )
 
     async def withhold(self, session_id: str, approval_id: str, why: str) -> None:
         """Deny a call that nobody can be asked about."""
