@@ -421,14 +421,18 @@ async def test_a_call_that_became_gated_gets_its_request_before_it_starts(
     assert not await events_of(manager, "s", ToolStartedEvent)
 
 
-async def test_an_approval_of_a_tool_that_is_gone_is_told(
+async def test_an_approved_call_of_a_tool_that_is_gone_at_its_start_is_told(
     make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, shop: Shop
 ) -> None:
     agent = make_agent(tools=shop.tools())
     [request] = (await paused(agent, model)).pending
+    agent.suspend()
+    events = aiter(agent.approve("s", request.approval_id, by="bob"))
+    assert isinstance(await anext(events), ApprovalDecidedEvent)
+    await events.aclose()
     await agent.close()
     model.says("sorry")
-    await make_agent().approve("s", request.approval_id, by="bob")
+    await make_agent().resume("s")
     [result] = await events_of(manager, "s", ToolResultEvent)
     assert isinstance(result, ToolResultEvent)
     assert result.status is ToolStatus.ERROR
