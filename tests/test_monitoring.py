@@ -15,6 +15,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.errors import ConfigError, StorageError
+from bot.events import AssistantMessageEvent, TurnEndedEvent, TurnOutcome, Usage, UserMessageEvent
 from bot.logs import JsonFormatter
 from bot.monitoring import Metrics, Watched
 from bot.monitoring.prometheus import PrometheusMetrics
@@ -246,3 +247,32 @@ def test_numbers_that_nobody_wants_are_not_kept() -> None:
     metrics.loop_lag(0.1)
     metrics.database("read", 0.1)
     assert vars(metrics) == {}
+
+
+def test_numbers_are_told_as_prometheus_reads_them() -> None:
+    metrics = PrometheusMetrics()
+    usage = Usage(input_tokens=7, output_tokens=2)
+    metrics.recorded(
+        [
+            UserMessageEvent(text="hi"),
+            AssistantMessageEvent(text="hello", usage=usage),
+            TurnEndedEvent(outcome=TurnOutcome.STOPPED),
+        ]
+    )
+    metrics.first_text(0.2)
+    metrics.edited(1.2)
+    metrics.rate_limited("user")
+    metrics.loop_lag(-0.1)
+    metrics.database("read", 0.01)
+    told = metrics.text(connected=True, found=OpenWork(turns=3, approvals=1)).decode()
+    found = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(told)
+        for sample in family.samples
+    }
+    assert found["parley_turns_total", "completed"] == 1
+    assert found["parley_turns_total", "stopped"] == 1
+    assert found["parley_tokens_total", "input"] == 7
+    assert found["parley_open_turns",] == 3
+    assert found["parley_approvals_waiting",] == 1
+    assert found["parley_gateway_connected",] == 1

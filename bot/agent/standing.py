@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, assert_never
 
 from bot.agent.approvers import Approvers
 from bot.agent.rule import Grant, Mode, Rule
@@ -39,6 +39,8 @@ def standing(changes: Iterable[PolicyChange]) -> Standing:
                 grants[change.change_id] = _grant(change)
             case ChangeKind.REVOKE:
                 grants.pop(change.subject, None)
+            case never:
+                assert_never(never)
     return Standing(rules, grants)
 
 

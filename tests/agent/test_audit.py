@@ -70,6 +70,7 @@ async def test_everything_about_a_call_is_told_by_session(
     assert [e async for e in whole_audit(manager, session_id="t")] == []
     assert len([e async for e in whole_audit(manager, session_id="s")]) == len(entries)
     assert [e async for e in whole_audit(manager, since=utc_now())] == []
+    assert [e async for e in whole_audit(manager, since=utc_now(), session_id="s")] == []
     assert json.loads(entries[1].to_json())["who"] == "alice"
     assert "decided pay approved by bob (edited; less)" in str(entries[-3])
 

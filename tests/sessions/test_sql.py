@@ -6,6 +6,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -14,7 +15,7 @@ from bot.errors import DuplicateMessageError, SessionConflictError, StorageError
 from bot.events import ApprovalDecidedEvent, Decision, RecordedEvent
 from bot.sessions import Session
 from bot.sessions.sql import SQLSessionManager
-from bot.storage import PostgresDatabase, SQLiteDatabase
+from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
 from tests.postgres import Server
 from tests.sessions.samples import answers, says
 
@@ -210,3 +211,37 @@ async def test_what_another_process_runs_and_what_it_left_is_told_apart(
         pass  # the server notices in a moment
     assert await sql.abandoned() == ["b"]
     assert not await sql.is_run_elsewhere("b")
+
+
+class Hasty:
+    """Holders of which each dies just as somebody takes its session over before us."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def register(self, connection: Connection) -> str:
+        return "late"
+
+    def is_ours(self, holder: str) -> bool:
+        return holder == "late"
+
+    def is_alive(self, connection: Connection, holder: str) -> bool:
+        self.asked += 1
+        if self.asked == 1:
+            connection.execute("UPDATE sessions SET version = version + 1")
+        return False
+
+    def close(self) -> None:
+        pass
+
+
+async def test_a_lease_that_another_took_first_is_asked_for_again(tmp_path: Path) -> None:
+    database, holders = SQLiteDatabase(tmp_path / "sessions.db"), Hasty()
+    manager = SQLSessionManager(database, holders)
+    await manager.create("s")
+    assert (await manager.lease("s", "first")).taken
+    taken = await manager.lease("s", "late")
+    assert taken.taken
+    assert taken.interrupted
+    assert holders.asked == 2
+    await manager.close()
