@@ -21,7 +21,7 @@ from bot.agent.parts import Parts, asker
 from bot.agent.reasoning import split_reasoning
 from bot.agent.tokens import cut
 from bot.errors import ContextTooLongError, ModelError
-from bot.events import CompactionDoneEvent, RecordedEvent, Usage, new_id
+from bot.events import CompactionDoneEvent, RecordedEvent, Usage, UserMessageEvent, new_id
 from bot.failpoints import around
 from bot.sessions import Session
 from bot.sessions.usage import Purpose
@@ -107,10 +107,11 @@ async def _compact(
     async with live.compacting:
         model = parts.model.model
         now = (await live.open()).draft()  # the session itself may go on while a thread reads
-        turns = await _told(parts, now, turn_id)
+        turns = await _told(parts, now.events, turn_id)
         planned = await asyncio.to_thread(plan, now, turns, room)
         if planned is None:
             return None
+        planned = await _without_memories(parts, planned, turn_id)
         with around("compact"):
             calls = _calls(live.session_id, model, by)
             summary, usage = await _summarised(parts, planned, goal, calls)
@@ -119,13 +120,31 @@ async def _compact(
         return done if recorded else None
 
 
-async def _told(parts: Parts, session: Session, turn_id: str | None) -> Sequence[ToldTurn]:
+async def _told(
+    parts: Parts, events: Sequence[RecordedEvent], turn_id: str | None
+) -> Sequence[ToldTurn]:
     """Return what the model is told, with what its files hold."""
-    told = partial(told_turns, session.events, model=parts.model.model, turn_id=turn_id)
+    told = partial(told_turns, events, model=parts.model.model, turn_id=turn_id)
     return [
         replace(turn, messages=await parts.attachments.resolved(turn.messages))
         for turn in await asyncio.to_thread(lambda: list(told()))
     ]
+
+
+async def _without_memories(parts: Parts, planned: Plan, turn_id: str | None) -> Plan:
+    """Return a plan whose summary has nothing of what was recalled: it could not be forgotten.
+
+    Once it is out of the window it is recalled anew where it fits.
+    """
+    recalls = any(isinstance(e, UserMessageEvent) and e.recalled for e in planned.seen)
+    if not recalls:
+        return planned
+    turns = await _told(parts, [_unrecalled(event) for event in planned.seen], turn_id)
+    return replace(planned, turns=turns[: len(planned.turns)])
+
+
+def _unrecalled(event: RecordedEvent) -> RecordedEvent:
+    return replace(event, recalled=()) if isinstance(event, UserMessageEvent) else event
 
 
 def _decide(planned: Plan, done: CompactionDoneEvent, session: Session) -> Sequence[RecordedEvent]:

@@ -78,7 +78,8 @@ async def _done(
     if turn is not None:
         said.append(await remembering.turn(user_id, on=turn == "on"))
     if here is not None:
-        said.append(await remembering.here(user_id, place, on=here == "on"))
+        channel_id = channel_here(interaction)
+        said.append(await remembering.here(user_id, place, channel_id, on=here == "on"))
     if remove is not None:
         said.append(await remembering.remove(user_id, remove))
     return said

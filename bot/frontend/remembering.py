@@ -30,6 +30,9 @@ HERE = (
     "recall becomes part of the conversation: others who read along can come to know it."
 )
 NOT_HERE = "I no longer use or keep notes about you here."
+NOR_ABOVE = (
+    "I no longer use or keep notes about you in this thread, nor in the channel that it hangs on."
+)
 DM = "In our DMs memory needs no more than `/memory turn:on`."
 TURN_ON_FIRST = "Please turn memory on first: `/memory turn:on`."
 GONE = "There is no such note of yours."
@@ -80,13 +83,22 @@ class Remembering:
         await self._consents.turn_off(user_id)
         return TURNED_OFF
 
-    async def here(self, user_id: str, place: Place, *, on: bool) -> str:
-        """Allow it in a shared channel, or no more."""
+    async def here(self, user_id: str, place: Place, channel_id: int, *, on: bool) -> str:
+        """Allow it in a shared channel, or no more.
+
+        Args:
+            user_id: Whose memory it is.
+            place: Where they say so.
+            channel_id: The channel, of a thread the one that it hangs on: what was allowed there
+                holds in the thread too, so it goes with it.
+            on: Whether it is allowed.
+        """
         if place.kind is PlaceKind.DM:
             return DM
         if not on:
-            await self._consents.turn_off(user_id, place.channel_id)
-            return NOT_HERE
+            for each in {place.channel_id, channel_id}:
+                await self._consents.turn_off(user_id, each)
+            return NOT_HERE if place.channel_id == channel_id else NOR_ABOVE
         if not await self._consents.is_on(user_id):
             return TURN_ON_FIRST
         await self._consents.turn_on(user_id, place.channel_id)

@@ -52,7 +52,10 @@ def read_when(text: str, zone: ZoneInfo, now: datetime) -> Rule:
     words = " ".join(text.casefold().split()).rstrip(".")
     if words.startswith("every "):
         return _every(words.removeprefix("every "))
-    rule = Once(_moment(words, zone, now))
+    try:
+        rule = Once(_moment(words, zone, now))
+    except OverflowError:
+        raise WhenError(TOO_FAR) from None
     if rule.at <= now:
         raise WhenError(PAST)
     if rule.at - now > LONGEST:

@@ -46,6 +46,9 @@ _DROP_BLOB = """
 
 _DELETE = "DELETE FROM sessions WHERE session_id = ?"
 
+# What was allowed there from now on has the arguments of calls in it.
+_DELETE_DECIDED = "DELETE FROM policy_changes WHERE scope = ? AND kind IN ('grant', 'revoke')"
+
 _IDLE = " AND open_turns = '[]' AND updated_at <= ?"
 
 _SELECT_USES = """
@@ -107,6 +110,7 @@ def deleting(session_id: str, idle_since: datetime | None) -> Callable[[Connecti
         blobs = dict(connection.execute(_SELECT_USES, (session_id,)).fetchall())
         deleted = connection.execute(sql, values).rowcount == 1
         if deleted:
+            connection.execute(_DELETE_DECIDED, (session_id,)).close()
             _drop_blobs(connection, blobs)
         return deleted
 
@@ -134,7 +138,10 @@ def _forget_whose(connection: Connection, session_id: str, todo: Erasure) -> Non
 def _forget_turns(
     connection: Connection, session_id: str, turn_ids: Collection[str] | None
 ) -> None:
-    """Forget what people see of turns, and the bytes that they refer to; of all also the state."""
+    """Forget what people see of turns, and the bytes that they refer to.
+
+    Of all turns also the state, and what was allowed from then on.
+    """
     for table in ("deliveries", "blob_uses"):
         sql = f"DELETE FROM {table} WHERE session_id = ?"  # noqa: S608 - two names, both ours
         if turn_ids is None:
@@ -144,6 +151,7 @@ def _forget_turns(
     if turn_ids is None:
         sql = "UPDATE sessions SET state = '{}' WHERE session_id = ?"
         connection.execute(sql, (session_id,)).close()
+        connection.execute(_DELETE_DECIDED, (session_id,)).close()
 
 
 def _drop_blobs(connection: Connection, used: Mapping[str, str]) -> None:

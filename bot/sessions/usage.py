@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from bot.events import Usage
-from bot.sessions.periods import Period
+from bot.events import Usage, utc_now
+from bot.sessions.periods import Period, Span
 from bot.sessions.times import stored_time
 from bot.storage import Connection, Database
 
@@ -28,6 +29,9 @@ def _adding(table: str, keys: Sequence[str], rows: str) -> str:
         ON CONFLICT ({", ".join(keys)}) DO UPDATE SET {added}"""
 
 
+NOWHERE = -1
+"""The server of sums that are kept for a budget alone, of people who were forgotten."""
+
 _BY_PERSON = ("server_id", "day", "user_id")
 _ADD_TO_PERSON = _adding("usage_days", _BY_PERSON, "VALUES (?, ?, ?, 1, ?, ?, ?, ?)")
 _ADD_TO_SERVER = _adding("usage_server_days", ("server_id", "day"), "VALUES (?, ?, 1, ?, ?, ?, ?)")
@@ -35,6 +39,13 @@ _FORGET_PERSON = _adding(
     "usage_days",
     _BY_PERSON,
     f"SELECT server_id, day, '', {', '.join(_COUNTS)} FROM usage_days WHERE user_id = ?",  # noqa: S608 - ours
+)
+
+_COUNT_NAMELESS = _adding(
+    "usage_days",
+    _BY_PERSON,
+    f"""SELECT {NOWHERE}, day, CAST(? AS TEXT), {", ".join(f"SUM({each})" for each in _COUNTS)}
+        FROM usage_days WHERE user_id = ? AND day >= ? GROUP BY day""",  # noqa: S608 - ours
 )
 
 _SUMS = ", ".join(f"CAST(COALESCE(SUM({each}), 0) AS BIGINT)" for each in _COUNTS)
@@ -123,10 +134,16 @@ class Sums:
 
 
 class UsageStore:
-    """Every call once, and its sums by server, day and user."""
+    """Every call once, and its sums by server, day and user.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: Where they are.
+        clock: Tells which month it is.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime] = utc_now) -> None:
         self._database = database
+        self._clock = clock
 
     async def add(self, used: Used) -> bool:
         """Store a call; return whether it was not known."""
@@ -143,16 +160,17 @@ class UsageStore:
 
     async def of_user(self, user_id: str, period: Period) -> Sums:
         """Return what somebody used in a period, wherever."""
-        return await self._sums("usage_days WHERE user_id = ?", user_id, period)
+        keys = user_id, _nameless(user_id)
+        return await self._sums("usage_days WHERE user_id IN (?, ?)", keys, period)
 
     async def of_server(self, server_id: int, period: Period) -> Sums:
         """Return what was used in a server in a period, by whomever."""
-        return await self._sums("usage_server_days WHERE server_id = ?", server_id, period)
+        return await self._sums("usage_server_days WHERE server_id = ?", (server_id,), period)
 
-    async def _sums(self, whose: str, key: str | int, period: Period) -> Sums:
+    async def _sums(self, whose: str, keys: Sequence[str | int], period: Period) -> Sums:
         sql = f"SELECT {_SUMS} FROM {whose} AND day >= ? AND day < ?"  # noqa: S608 - ours
         days = period.first.isoformat(), period.over.isoformat()
-        [row] = await self._database.fetch(sql, (key, *days))
+        [row] = await self._database.fetch(sql, (*keys, *days))
         return Sums(*row)
 
     async def server_by_user(self, server_id: int, period: Period) -> Sequence[tuple[str, Sums]]:
@@ -190,9 +208,17 @@ class UsageStore:
         return [_used(*row) for row in await self._database.fetch(_PAGE, (*place, limit))]
 
     async def forget_user(self, user_id: str) -> None:
-        """Take somebody out of what is stored; what was used in their servers stays told."""
+        """Take somebody out of what is stored; what was used in their servers stays told.
+
+        What they used this month still counts for their budget, under a word made of their id.
+        """
+        month = Period.around(Span.MONTH, self._clock()).first.isoformat()
 
         def job(connection: Connection) -> None:
+            connection.execute(_COUNT_NAMELESS, (_nameless(user_id), user_id, month))
+            connection.execute(
+                "DELETE FROM usage_days WHERE server_id = ? AND day < ?", (NOWHERE, month)
+            )
             connection.execute(
                 "UPDATE usage SET user_id = NULL, session_id = '' WHERE user_id = ?", (user_id,)
             )
@@ -200,6 +226,10 @@ class UsageStore:
             connection.execute("DELETE FROM usage_days WHERE user_id = ?", (user_id,))
 
         await self._database.write(job)
+
+
+def _nameless(user_id: str) -> str:
+    return f"nameless-{hashlib.sha256(user_id.encode()).hexdigest()[:20]}"
 
 
 def _place(used: Used) -> tuple[str, str, int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.errors import TransferError
@@ -28,6 +28,12 @@ from bot.transfer.conversation import Conversation
 FORMAT = "parley"
 VERSION = 1
 PAGE = 1000
+_KINDS: Mapping[str, Any] = {
+    "str": str,
+    "int": int,
+    "str | None": str | None,
+    "int | None": int | None,
+}
 
 
 async def export_session(store: SessionStore, session_id: str) -> dict[str, Any]:
@@ -72,11 +78,13 @@ def read_own(data: Mapping[str, Any]) -> Conversation:
     """
     if data.get("version") != VERSION:
         raise TransferError(f"it is of version {data.get('version')!r}; this reads {VERSION}")
-    items, state = data.get("events"), data.get("state", {})
+    items, state, user_id = data.get("events"), data.get("state", {}), data.get("user_id")
     if not isinstance(items, list) or not isinstance(state, dict):
         raise TransferError("its events are no list, or its state no object")
+    if not isinstance(user_id, str | None):
+        raise TransferError("its user_id is no text")
     return Conversation(
-        user_id=data.get("user_id"),
+        user_id=user_id,
         state=state,
         created_at=_time(data.get("created_at")),
         events=_renamed([_event(number, item) for number, item in enumerate(items, 1)]),
@@ -87,11 +95,27 @@ def read_own(data: Mapping[str, Any]) -> Conversation:
 def _event(number: int, item: Any) -> RecordedEvent:
     try:
         event = codec.decode(item)
-    except (ValueError, TypeError) as exc:
+        _check(event)
+        event.at.astimezone(UTC)
+    except (ValueError, TypeError, AttributeError, OverflowError) as exc:
         raise TransferError(f"event {number}: {exc}") from exc
     if event.seq != number:
         raise TransferError(f"event {number}: it has the number {event.seq}")
     return event
+
+
+def _check(value: object) -> None:
+    """Refuse values of other kinds than the log has: they would fail whoever reads it later."""
+    if isinstance(value, tuple):
+        for each in value:
+            _check(each)
+    elif is_dataclass(value):
+        for field in fields(value):
+            found = getattr(value, field.name)
+            kinds = _KINDS.get(str(field.type))
+            if kinds is not None and not isinstance(found, kinds):
+                raise TypeError(f"its {field.name} is {found!r}")
+            _check(found)
 
 
 def _file(name: str, text: Any) -> bytes:

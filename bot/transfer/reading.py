@@ -14,6 +14,9 @@ from bot.transfer.nagents import read_nagents
 from bot.transfer.own import FORMAT, read_own
 
 FORMATS = ("auto", "nagents", "openai", "parley")
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What reading runs into where a file has values of another kind than its format says."""
+
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -28,6 +31,13 @@ def read_file(path: Path, kind: str = "auto", theirs: str | None = None) -> Conv
     Raises:
         TransferError: if it cannot be read, naming the place in it.
     """
+    try:
+        return _read(path, kind, theirs)
+    except MALFORMED as exc:
+        raise TransferError(f"{path}: something in it is not as it should be: {exc}") from exc
+
+
+def _read(path: Path, kind: str, theirs: str | None) -> Conversation:
     try:
         with path.open("rb") as file:
             is_database = file.read(len(_SQLITE)) == _SQLITE

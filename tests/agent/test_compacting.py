@@ -19,6 +19,7 @@ from bot import (
     Agent,
     ApprovalRequestedEvent,
     Attachment,
+    Author,
     CompactionDoneEvent,
     ContextTooLongError,
     DoneEvent,
@@ -34,6 +35,7 @@ from bot import (
     tool,
 )
 from bot.agent.model import ModelAnswer, ModelRequest
+from bot.events import Recalled
 from bot.sandbox.model import Answer, Chunks, Failure, Gate, Pauses, Reply, ScriptedModel
 from bot.sandbox.model.replies import delta_chunk
 from tests.agent.conftest import begun, events_of
@@ -78,6 +80,22 @@ async def boundaries(talk: Talk) -> list[CompactionDoneEvent]:
     """Return the compaction in the window, if there is one."""
     found = await events_of(talk.manager, "s", CompactionDoneEvent)
     return [each for each in found if isinstance(each, CompactionDoneEvent)]
+
+
+async def test_what_was_recalled_of_somebody_is_in_no_summary() -> None:
+    """It could not be taken out of one when it is forgotten."""
+    model = ScriptedModel().answers(lambda asked: understood(asked) if summarises(asked) else "Ok.")
+    async with talking(model=model) as talk:
+        line = Recalled(memory_id="memory-1", text="likes peanuts")
+        said = UserMessage(text="lunch?", author=Author(user_id="user-1"), recalled=(line,))
+        await talk.agent.run(said, session_id="s")
+        await fill(talk, 40)
+        assert talk.summaries
+        assert "likes peanuts" in json.dumps(talk.chats[0])
+        assert "lunch?" in json.dumps(talk.summaries[0])
+        assert "likes peanuts" not in json.dumps(talk.summaries)
+        [done] = await boundaries(talk)
+        assert "likes peanuts" not in done.summary
 
 
 # -- before a call ---------------------------------------------------------------------------------

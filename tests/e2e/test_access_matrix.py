@@ -19,12 +19,21 @@ from bot.frontend.control import (
     NOT_YOURS,
     NOTHING_TO_STOP,
 )
+from bot.frontend.list_commands import NOTHING_DONE
+from bot.frontend.lists import NOTHING_WAITS
 from bot.frontend.own.commands import EMPTY
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING
 from bot.frontend.own.listing import NOTHING as NONE_LISTED
+from bot.frontend.policies import NO_GRANT, NO_TOOL
+from bot.frontend.scheduling import NONE as NO_REMINDERS
+from bot.frontend.scheduling import NOT_THERE
+from bot.frontend.settings.command import NO_PERSONAS
+from bot.frontend.settings.desk import NOT_A_MANAGER
+from bot.frontend.usage_command import NOT_A_MANAGER as NOT_OTHERS
 from bot.sandbox import Message, Person, Place
 from bot.sandbox.answers import first_response
 from bot.sandbox.gestures import click
+from bot.sessions.sql_memories import memories_in
 from tests.e2e.stage import Stage
 
 EVERYBODY = ("elsewhere", "stranger", "reader", "participant", "author", "moderator")
@@ -32,6 +41,11 @@ NOT_DECIDE = "You may not decide"
 NOT_STOP = "Only who asked, or a moderator, may stop this."
 SAW_FILE = "This conversation, as far as I know it."
 ASKS = "Shall I forget"
+NO_NOTES = "I remember nothing about you."
+NO_NOTE = "There is no such note of yours."
+MEMORY_ON = "Memory is on."
+KEPT = "I will remind you"
+OPENS = "a form"
 HIDDEN = None  # cannot even be tried: Discord does not show it
 
 SHOWN = ("Approved", "Withdrawn", "undid the reset", "Other.")
@@ -39,17 +53,62 @@ SHOWN = ("Approved", "Withdrawn", "undid the reset", "Other.")
 Row = Sequence[str | None]
 
 COMMANDS: Mapping[str, Row] = {
-    "/approve": (NOT_HERE, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, "Approved."),
-    "/deny": (NOT_HERE, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, "Withdrawn.", "Too late"),
+    "/approve request=REQUEST": (
+        NOT_HERE,
+        NOT_DECIDE,
+        NOT_DECIDE,
+        NOT_DECIDE,
+        NOT_DECIDE,
+        "Approved.",
+    ),
+    "/deny request=REQUEST": (
+        NOT_HERE,
+        NOT_DECIDE,
+        NOT_DECIDE,
+        NOT_DECIDE,
+        "Withdrawn.",
+        "Too late",
+    ),
     "/stop": (NOTHING_TO_STOP, NOT_STOP, NOT_STOP, NOT_STOP, "Stopped.", "Stopped."),
     "/reset": (NO_CONVERSATION, NOT_YOU, *["I have forgotten"] * 4),
     "/compact": (NO_CONVERSATION, NOT_YOU, *["There is nothing to summarise"] * 4),
     "/sessions": (NONE_LISTED, NONE_LISTED, NONE_LISTED, "https://", "https://", NONE_LISTED),
     "/export": (EMPTY, *[SAW_FILE] * 5),
-    "/forget mine": (NOTHING, NOTHING, NOTHING, ASKS, ASKS, NOTHING),
-    "/forget here": (NOTHING, NOT_ALL, NOT_ALL, NOT_ALL, NOT_ALL, ASKS),
-    "/forget everything": (ASKS,) * 6,
+    "/forget what=mine": (NOTHING, NOTHING, NOTHING, ASKS, ASKS, NOTHING),
+    "/forget what=here": (NOTHING, NOT_ALL, NOT_ALL, NOT_ALL, NOT_ALL, ASKS),
+    "/forget what=everything": (ASKS,) * 6,
+    "/usage": ("Today",) * 6,
+    "/usage view=people": ("0 tokens in 0 calls", *[NOT_OTHERS] * 4, "alice"),
+    "/usage view=days": ("0 tokens in 0 calls", *[NOT_OTHERS] * 4, "1 call"),
+    "/memory": (*[NO_NOTES] * 4, "likes figs", NO_NOTES),
+    "/memory turn=on": (MEMORY_ON, NOT_YOU, *[MEMORY_ON] * 4),
+    "/memory remove=NOTE": (*[NO_NOTE] * 4, "Forgotten", NO_NOTE),
+    "/remind when=tomorrow_9:00 text=x": (KEPT, NOT_YOU, *[KEPT] * 4),
+    "/reminders": (*[NO_REMINDERS] * 4, "water figs", NO_REMINDERS),
+    "/reminders cancel=REMINDER": (*[NOT_THERE] * 4, "Cancelled.", NOT_THERE),
+    "/timezone zone=Europe/Paris": ("Europe/Paris now",) * 6,
+    "/settings": ("What holds", *[NOT_A_MANAGER] * 4, "What holds"),
+    "/persona list": (NO_PERSONAS, *["Ahoy"] * 5),
+    "/persona use name=pirate": (NO_PERSONAS, *[NOT_A_MANAGER] * 4, "I am `pirate`"),
+    "/persona add name=me": (OPENS, *[NOT_A_MANAGER] * 4, OPENS),
+    "/persona remove name=pirate": ("no persona", *[NOT_A_MANAGER] * 4, "Removed."),
+    "/policy show": ("`delete_file` asks", *[HIDDEN] * 4, "`delete_file` asks"),
+    "/policy set tool=delete_file mode=never": ("off; set here", *[HIDDEN] * 4, "off; set here"),
+    "/policy unset tool=none": (NO_TOOL, *[HIDDEN] * 4, NO_TOOL),
+    "/policy revoke allowed=grant-1": (NO_GRANT, *[HIDDEN] * 4, NO_GRANT),
+    "/approvals": (NOTHING_WAITS, *["`delete_file` in"] * 5),
+    "/audit": (NOTHING_DONE, *[HIDDEN] * 4, "delete_file"),
+    "/audit server=True": (NOTHING_DONE, *[HIDDEN] * 4, "delete_file"),
 }
+
+COMPLETED: Mapping[str, Sequence[int]] = {
+    "/approve request": (0, 1, 1, 1, 1, 1),
+    "/deny request": (0, 1, 1, 1, 1, 1),
+    "/memory remove": (0, 0, 0, 0, 2, 0),
+    "/reminders cancel": (0, 0, 0, 0, 1, 0),
+    "/persona use name": (0, 1, 1, 1, 1, 1),
+}
+"""How many choices each is offered; of what waits, whoever sees the card sees as much there."""
 
 BUTTONS: Mapping[str, Row] = {
     "Approve": (HIDDEN, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, "Approved"),
@@ -84,29 +143,69 @@ class Cast:
 @pytest.mark.parametrize("command", COMMANDS)
 async def test_commands(stage: Stage, command: str) -> None:
     cast, texts = Cast(stage), dict(zip(EVERYBODY, COMMANDS[command], strict=True))
-    stage.model.says(calls=[("delete_file", {"path": "x"})])
     async with stage.running():
-        await stage.alice.says("delete x", in_=stage.desk)
-        card = await stage.says(stage.desk, "May I run")
-        await stage.bob.says("and I?", in_=stage.desk)
-        await stage.says(stage.desk, "This waits for a decision")
+        names = await _everything_asked(cast)
         stage.model.says("Done.").then("Hello Bob.")
         for name, text in texts.items():
             if command == "/stop" and name == "moderator":
                 continue  # nothing is left: the author's stop let the rest be answered
-            word, _, what = command.partition(" ")
-            given = {"what": what} if what else {}
-            if word in ("/approve", "/deny"):
-                given = (
-                    {"request": card.buttons[0]["custom_id"].partition(":")[2]}
-                    if (card.buttons)
-                    else given
-                )
-            answer = await cast.people[name].runs(word, in_=cast.place(name), **given)
-            assert answer.ephemeral, name
-            if text != "Too late":
-                assert text is not None
-                assert text in answer.text, name
+            if text == "Too late":
+                continue
+            await _ran_by(cast, name, command, names, text)
+
+
+@pytest.mark.parametrize("option", COMPLETED)
+async def test_completions(stage: Stage, option: str) -> None:
+    cast, (command, _, what) = Cast(stage), option.rpartition(" ")
+    async with stage.running():
+        await _everything_asked(cast)
+        for name, count in zip(EVERYBODY, COMPLETED[option], strict=True):
+            found = await cast.people[name].completes(command, in_=cast.place(name), option=what)
+            assert len(found) == count, name
+
+
+async def _everything_asked(cast: Cast) -> Mapping[str, str]:
+    """Let there be something of the author's of each kind; return the names that it has."""
+    stage, alice = cast.stage, cast.stage.alice
+    stage.model.says(calls=[("delete_file", {"path": "x"})])
+    await alice.says("delete x", in_=stage.desk)
+    card = await stage.says(stage.desk, "May I run")
+    await stage.bob.says("and I?", in_=stage.desk)
+    await stage.says(stage.desk, "This waits for a decision")
+    note = await memories_in(stage.store.database).remember(f"user-{alice.id}", "likes figs")
+    await alice.runs("/remind", in_=stage.desk, when="tomorrow 9:00", text="water figs")
+    [(_, reminder)] = await alice.completes("/reminders", in_=stage.desk, option="cancel")
+    file = ("pirate.txt", b"Ahoy!")
+    await stage.mod.runs("/persona add", in_=stage.desk, name="pirate", file=file)
+    request = card.buttons[0]["custom_id"].partition(":")[2]
+    return {"NOTE": note.memory_id, "REMINDER": str(reminder), "REQUEST": request}
+
+
+async def _ran_by(
+    cast: Cast, name: str, command: str, names: Mapping[str, str], text: str | None
+) -> None:
+    words = command.split(" ")
+    path = " ".join(word for word in words if "=" not in word)
+    options = {key: _value(value, names) for key, _, value in map(_halves, words) if value}
+    person, place = cast.people[name], cast.place(name)
+    if text is HIDDEN:
+        with pytest.raises(PermissionError):
+            await person.runs(path, in_=place, **options)
+        return
+    answer = await person.runs(path, in_=place, **options)
+    if text == OPENS:
+        assert answer.modal is not None, name
+        return
+    assert answer.ephemeral, name
+    assert text in answer.text, name
+
+
+def _halves(word: str) -> tuple[str, str, str]:
+    return word.partition("=")
+
+
+def _value(written: str, names: Mapping[str, str]) -> str | bool:
+    return True if written == "True" else names.get(written, written.replace("_9", " 9"))
 
 
 @pytest.mark.parametrize("button", ["Approve", "Deny"])

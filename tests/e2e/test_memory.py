@@ -11,6 +11,7 @@ from bot.frontend.remembering import (
     FORGOTTEN,
     GONE,
     HERE,
+    NOR_ABOVE,
     NOT_HERE,
     OFF,
     ON,
@@ -129,6 +130,21 @@ async def test_a_channel_that_was_allowed_includes_its_threads(stage: Stage) -> 
         thread = await stage.thread_on(message)
         await stage.says(thread, "Hi.")
     assert last_asked(stage).endswith("[remembered about alice: likes peanuts]")
+
+
+async def test_turned_off_in_a_thread_it_is_off_there_whatever_allowed_it(stage: Stage) -> None:
+    stage.model.says("Hi.").then("Ho.")
+    async with stage.running():
+        await stage.alice.runs("/memory", in_=stage.general, turn="on", here="on")
+        message = await stage.alice.says(f"{stage.bot.mention} hello", in_=stage.general)
+        thread = await stage.thread_on(message)
+        await stage.says(thread, "Hi.")
+        told = await stage.alice.runs("/memory", in_=thread, here="off")
+        assert told.text == NOR_ABOVE
+        await keeps(stage, "likes peanuts")
+        await stage.alice.says("peanuts?", in_=thread)
+        await stage.says(thread, "Ho.")
+    assert "remembered" not in last_asked(stage)
 
 
 async def test_a_note_is_undone_by_its_owner_alone(stage: Stage) -> None:

@@ -72,9 +72,15 @@ def test_what_is_understood(text: str, rule: Rule) -> None:
         ("2020-01-01 9:00", PAST),
         ("2030-01-01 9:00", TOO_FAR),
         ("in 99999 weeks", TOO_FAR),
+        (f"in {'99999 weeks ' * 6}".strip(), TOO_FAR),
     ],
 )
 def test_what_is_not(text: str, why: str) -> None:
     with pytest.raises(WhenError) as raised:
         read_when(text, BERLIN, NOW)
     assert str(raised.value) == why
+
+
+def test_the_last_moment_there_is_is_too_far_away_in_every_zone() -> None:
+    with pytest.raises(WhenError, match=TOO_FAR):
+        read_when("9999-12-31 23:59", ZoneInfo("America/Lima"), NOW)

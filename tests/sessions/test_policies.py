@@ -51,6 +51,36 @@ async def test_a_server_has_the_changes_of_its_sessions_too(manager: SQLSessionM
     assert await store.in_server(7) == changes[:2]
 
 
+def grants(scope: str) -> tuple[PolicyChange, PolicyChange]:
+    body = {"arguments": {"to": "a secret"}}
+    given = PolicyChange(scope=scope, kind=ChangeKind.GRANT, subject="pay", by="user-1", body=body)
+    taken = PolicyChange(scope=scope, kind=ChangeKind.REVOKE, subject=given.change_id, by="user-1")
+    return given, taken
+
+
+@pytest.mark.parametrize("goes", ["erased", "deleted"])
+async def test_what_was_allowed_in_a_session_goes_with_it(
+    manager: SQLSessionManager, goes: str
+) -> None:
+    store, server = PolicyStore(manager.database), server_scope(7)
+    session = await manager.create("thread-1")
+    session.append(says("pay"), AssistantMessageEvent(text="Paid."))
+    await manager.save(session)
+    rule, other, everywhere = change("thread-1"), grants("thread-2"), grants(server)
+    for each in (rule, *grants("thread-1"), *other, *everywhere):
+        await store.add(each)
+    if goes == "erased":
+        [turn] = {event.turn_id for event in session.events}
+        await manager.erase(session, [turn])
+        assert len(await store.of("thread-1")) == 3
+        again = await manager.get("thread-1")
+        assert again is not None
+        await manager.erase(again, None)
+    else:
+        assert await manager.delete("thread-1")
+    assert await store.of("thread-1", "thread-2", server) == [rule, *other, *everywhere]
+
+
 async def test_sessions_are_found_by_server_and_time(manager: SQLSessionManager) -> None:
     ids, homes = SessionIds(manager.database), HomeStore(manager.database)
     for session_id, server in (("thread-1", 7), ("thread-2", 8), ("dm-1", None)):

@@ -42,7 +42,7 @@ async def database(request: pytest.FixtureRequest) -> AsyncIterator[Database]:
 
 @pytest.fixture
 def store(database: Database) -> UsageStore:
-    return UsageStore(database)
+    return UsageStore(database, clock=lambda: NOON)
 
 
 async def all_calls(store: UsageStore, since: date = MONTH.first) -> list[Used]:
@@ -136,7 +136,6 @@ async def test_who_is_forgotten_leaves_only_sums(store: UsageStore) -> None:
     await store.add(other)
     await store.forget_user("user-1")
     await store.forget_user("user-1")
-    assert await store.of_user("user-1", MONTH) == Sums()
     assert await store.of_server(2**62, MONTH) == SUM + SUM + SUM
     assert await store.server_by_user(2**62, MONTH) == [("", SUM + SUM), ("user-2", SUM)]
     *forgotten, left = await all_calls(store)
@@ -145,8 +144,27 @@ async def test_who_is_forgotten_leaves_only_sums(store: UsageStore) -> None:
     assert [each.session_id for each in forgotten] == ["", "", "thread-9"]
 
 
+async def test_who_is_forgotten_has_no_new_budget(store: UsageStore, database: Database) -> None:
+    before = replace(USED, turn_id="turn-0", at=NOON - timedelta(days=40))
+    for used in (before, USED, replace(USED, turn_id="turn-2", server_id=None)):
+        await store.add(used)
+    await store.forget_user("user-1")
+    assert await store.of_user("user-1", MONTH) == SUM + SUM
+    assert await store.of_user("user-1", Period.around(Span.MONTH, before.at)) == Sums()
+    await store.add(replace(USED, turn_id="turn-3"))
+    await store.forget_user("user-1")
+    assert await store.of_user("user-1", MONTH) == SUM + SUM + SUM
+    assert await store.of_user("user-2", MONTH) == Sums()
+    later = UsageStore(database, clock=lambda: NOON + timedelta(days=9))
+    await later.forget_user("user-2")
+    assert await later.of_user("user-1", MONTH) == Sums()
+
+
 async def test_sums_for_a_budget_are_read_by_an_index(sqlite: SQLiteSessionManager) -> None:
-    for whose in ("usage_days WHERE user_id = 'user-1'", "usage_server_days WHERE server_id = 1"):
+    for whose in (
+        "usage_days WHERE user_id IN ('user-1', 'nameless-1')",
+        "usage_server_days WHERE server_id = 1",
+    ):
         sql = f"SELECT SUM(calls) FROM {whose} AND day >= '2' AND day < '3'"  # noqa: S608 - ours
         [[*_, plan]] = await sqlite.database.fetch(f"EXPLAIN QUERY PLAN {sql}")
         assert "SEARCH" in plan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -138,4 +139,21 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
         read_file(path)
     path.write_bytes(b"SQLite format 3\0nonsense")
     with pytest.raises(TransferError, match=r"other\.db"):
+        read_file(path)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", 5])
+def test_a_message_that_is_no_text_is_refused_in_a_sentence(
+    tmp_path: Path, content: object
+) -> None:
+    path = tmp_path / "damaged.db"
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("CREATE TABLE v2_sessions (id, user_id)")
+        columns = "id, session_id, role, content, tool_calls, tool_call_id, name, created_at"
+        file.execute(f"CREATE TABLE v2_messages ({columns})")
+        file.execute("INSERT INTO v2_sessions VALUES ('a', 'ann')")
+        row = (1, "a", "user", content, None, None, None, None)
+        file.execute("INSERT INTO v2_messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        file.commit()
+    with pytest.raises(TransferError, match="not as it should be"):
         read_file(path)

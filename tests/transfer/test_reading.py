@@ -270,3 +270,32 @@ async def test_nothing_is_overwritten_and_nothing_half_done(
     assert await sqlite.get("new") is None
     with pytest.raises(TransferError, match="no session 'new'"):
         await export_session(sqlite, "new")
+
+
+ENTRY = {"kind": "user_message", "seq": 1, "turn_id": "t", "at": "2026-01-01T00:00:00+00:00"}
+CALL = {"call_id": "c", "tool": "dice", "arguments": 5}
+OWN = {"format": "parley", "version": 1, "events": [{**ENTRY, "text": "hi"}]}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "[" * 200_000,
+        [{"role": "assistant", "tool_calls": 5, "function_call": {"name": "dice"}}],
+        {**OWN, "user_id": 5},
+        {**OWN, "files": [1, 2]},
+        {**OWN, "events": [{**ENTRY, "text": 5}]},
+        {**OWN, "events": [{**ENTRY, "text": "hi", "turn_id": ["t"]}]},
+        {**OWN, "events": [{**ENTRY, "text": "hi", "author": {"user_id": "u", "name": 7}}]},
+        {**OWN, "events": [{**ENTRY, "text": "hi", "at": "0001-01-01T00:00:00+14:00"}]},
+        {**OWN, "events": [{**ENTRY, "kind": "assistant_message", "tool_calls": [CALL]}]},
+        {**OWN, "events": [{**ENTRY, "kind": "of_a_newer_version", "turn_id": {}}]},
+    ],
+)
+def test_values_of_other_kinds_are_refused_in_a_sentence(tmp_path: Path, data: object) -> None:
+    with pytest.raises(TransferError):
+        read_file(written(tmp_path, data))
+
+
+def test_what_a_log_may_have_is_taken(tmp_path: Path) -> None:
+    assert len(read_file(written(tmp_path, OWN)).events) == 1

@@ -124,5 +124,5 @@ def _rule(
             return Recurring(when, days, day_of_month)
         day = datetime.fromisoformat(date).date()
         return Once(datetime.combine(day, when, zone).astimezone(UTC))
-    except ValueError as exc:
+    except (ValueError, OverflowError) as exc:
         raise ToolError(f"That is no time: {exc}. Give HH:MM, and a date as YYYY-MM-DD.") from exc
