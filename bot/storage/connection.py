@@ -125,7 +125,19 @@ class Lane:
         Raises:
             StorageError: if that cannot be done.
         """
-        self._connection = await _in_daemon_thread(
+        opening = asyncio.ensure_future(self._connected())
+        try:
+            self._connection = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            self._connection = await opening  # its thread would outlive the event loop
+            await self.close()
+            raise
+        if self.failure is not None:
+            await self.close()
+            raise self._told(self.failure)
+
+    async def _connected(self) -> aiosqlite.Connection:
+        return await _in_daemon_thread(
             partial(
                 aiosqlite.connect,
                 self._uri,
@@ -135,9 +147,6 @@ class Lane:
                 isolation_level=None,
             )
         )
-        if self.failure is not None:
-            await self.close()
-            raise self._told(self.failure)
 
     async def close(self) -> None:
         """Close the connection, after what was asked before."""

@@ -102,13 +102,13 @@ COMMANDS: Mapping[str, Row] = {
 }
 
 COMPLETED: Mapping[str, Sequence[int]] = {
-    "/approve request": (0, 1, 1, 1, 1, 1),
-    "/deny request": (0, 1, 1, 1, 1, 1),
+    "/approve request": (0, 0, 0, 0, 1, 1),
+    "/deny request": (0, 0, 0, 0, 1, 1),
     "/memory remove": (0, 0, 0, 0, 2, 0),
     "/reminders cancel": (0, 0, 0, 0, 1, 0),
     "/persona use name": (0, 1, 1, 1, 1, 1),
 }
-"""How many choices each is offered; of what waits, whoever sees the card sees as much there."""
+"""How many choices each is offered; of what waits, only what they may decide or take back."""
 
 BUTTONS: Mapping[str, Row] = {
     "Approve": (HIDDEN, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, NOT_DECIDE, "Approved"),
