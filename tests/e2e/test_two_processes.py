@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent import live
+from bot.agent.loop import live
 from bot.errors import StorageError
 from bot.frontend import ParleyClient
 from bot.sessions import PostgresSessionManager

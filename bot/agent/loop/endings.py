@@ -1,0 +1,62 @@
+"""What people end and take back by hand: turns, and a reset."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from bot.agent.history.compaction import is_boundary
+from bot.agent.loop.closing import Shown, end_turn
+from bot.agent.loop.live import Decide, LiveSession
+from bot.agent.loop.loop import stopped
+from bot.errors import NotUndoneError
+from bot.events import RecordedEvent, ResetEvent
+from bot.sessions import Session
+
+UNDO_WITHIN = timedelta(minutes=10)
+
+
+def ending(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> Decide:
+    """Return what ends those of some turns, or of all, that are open; the run of one is cut off."""
+    shown = live.shown
+    if live.is_open and _open_among(live.session, turn_ids)[:1] == _open_among(live.session)[:1]:
+        live.interrupts.interrupt()
+    return lambda session: _ends(session, _open_among(session, turn_ids), by, shown)
+
+
+def resetting(live: LiveSession, *, by: str) -> Decide:
+    """Return what ends all turns and begins anew."""
+    shown = live.shown
+    live.interrupts.interrupt()
+
+    def decide(session: Session) -> Sequence[RecordedEvent]:
+        ends = _ends(session, _open_among(session), by, shown)
+        return [*ends, ResetEvent(by=by, window_before=session.window_from)]
+
+    return decide
+
+
+def undone(session: Session, seq: int, *, by: str, now: datetime) -> ResetEvent:
+    """Return what takes the reset number `seq` back; turns that it ended stay ended.
+
+    Raises:
+        NotUndoneError: if it is not the last boundary, or too long ago.
+    """
+    last = next((event for event in reversed(session.events) if is_boundary(event)), None)
+    if not isinstance(last, ResetEvent) or last.seq != seq or last.undoes or not last.window_before:
+        raise NotUndoneError(late=False)
+    if now - last.at > UNDO_WITHIN:
+        raise NotUndoneError(late=True)
+    return ResetEvent(by=by, window_from=last.window_before)
+
+
+def _open_among(session: Session, turn_ids: Collection[str] | None = None) -> Sequence[str]:
+    ids = (turn.turn_id for turn in session.open_turns)
+    return [each for each in ids if turn_ids is None or each in turn_ids]
+
+
+def _ends(
+    session: Session, turn_ids: Sequence[str], by: str, shown: Shown | None
+) -> list[RecordedEvent]:
+    ends = (end_turn(session, stopped(each), by=by, shown=shown) for each in turn_ids)
+    return [event for events in ends for event in events]
