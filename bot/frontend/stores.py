@@ -16,6 +16,7 @@ from bot.sessions.marks import MarkStore
 from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
 from bot.sessions.policies import PolicyStore
+from bot.sessions.rests import RestStore
 from bot.sessions.schedules import ScheduleStore
 from bot.sessions.settings import SettingsStore
 from bot.sessions.sql_memories import memories_in
@@ -29,6 +30,7 @@ class Stores:
     Attributes:
         sessions: Where sessions live.
         deliveries: Which message shows what.
+        rests: Which sessions a start has to look at.
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
@@ -44,6 +46,7 @@ class Stores:
 
     sessions: SessionStore
     deliveries: DeliveryStore
+    rests: RestStore
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
@@ -77,6 +80,7 @@ class Stores:
         return cls(
             sessions=sessions,
             deliveries=DeliveryStore(database),
+            rests=RestStore(database),
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),

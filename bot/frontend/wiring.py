@@ -20,6 +20,7 @@ from bot.frontend.hearing.rooms import Rooms
 from bot.frontend.hearing.seen import Seen
 from bot.frontend.ids import place_of
 from bot.frontend.locks import Locks
+from bot.frontend.manner import manner_of
 from bot.frontend.options import FrontendOptions
 from bot.frontend.own.forgetting import Forgetting
 from bot.frontend.own.remembering import MemoryRules, Remembering
@@ -100,7 +101,7 @@ def wire(
         Locks[int](),
         Seen(stores.places),
     )
-    rate = Rate(options.turns_per_minute)
+    rate, shown_by = Rate(options.turns_per_minute), manner_of(options)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     shown_here = Showing(stores.shared)
     deliverer = Deliverer(
@@ -126,6 +127,7 @@ def wire(
         look=look_of(options, homes=stores.homes, settings=settings),
         tasks=showing,
         showing=shown_here,
+        shown_by=shown_by,
     )
 
     def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
@@ -155,10 +157,11 @@ def wire(
     decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler, tasks=work)
     recovery = Recovery(
         agent=agent,
-        store=store,
-        deliveries=deliveries,
+        rests=stores.rests,
         runs=runs,
         reconciler=reconciler,
+        expect=expiry.expect,
+        shown_by=shown_by,
         failed=lambda: comeback.soon(),
         homes=stores.homes,
         shards=options.shards,

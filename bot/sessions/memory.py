@@ -85,7 +85,9 @@ class InMemorySessionManager(SessionStore):
             erasures=stored.erasures,
         )
 
-    async def save(self, session: Session, *, release: str | None = None) -> None:
+    async def save(
+        self, session: Session, *, release: str | None = None, rests: bool = False
+    ) -> None:
         """Store what is not stored yet; in the same step give back `release`'s lease."""
         state = session.state_json()
         stored = self._sessions.get(session.session_id)

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 _INSERT_SESSION = """
     INSERT INTO sessions
-    (state, updated_at, last_seq, window_from, open_turns, session_id, user_id, created_at, version)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_id) DO NOTHING"""
+    (state, updated_at, last_seq, window_from, open_turns, rested,
+     session_id, user_id, created_at, version)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_id) DO NOTHING"""
 
 _UPDATE_SESSION = """
     UPDATE sessions
     SET state = ?, updated_at = ?, last_seq = ?, window_from = ?, open_turns = ?,
-        version = version + 1, holder = nullif(holder, ?)
+        rested = ?, version = version + 1, holder = nullif(holder, ?)
     WHERE session_id = ? AND created_at = ? AND version = ?"""
 
 _INSERT_EVENT = """
@@ -48,10 +49,10 @@ _SELECT_EVENTS = "SELECT body FROM events WHERE session_id = ? AND seq > ? ORDER
 _ALL = 2**62
 
 
-def inserting(session: Session, state: str) -> Callable[[Connection], bool]:
+def inserting(session: Session, state: str, *, rests: bool = False) -> Callable[[Connection], bool]:
     """Return the job that stores a new session; it returns whether there was none of its id."""
     values = (
-        *_columns(session, state),
+        *_columns(session, state, rested=int(rests)),
         session.session_id,
         session.user_id,
         stored_time(session.created_at),
@@ -65,16 +66,18 @@ def saving(
     unsaved: Sequence[RecordedEvent],
     version: int,
     release: str | None,
+    rests: bool = False,
 ) -> Callable[[Connection], int]:
     """Return the job that stores what is not stored yet; it returns the new version.
 
     It takes what it needs of the session now. In the same transaction the lease of `release` is
-    given back. When it runs it raises `SessionConflictError` if `version` is not the stored one.
+    given back, and noted whether that version `rests`. When it runs it raises
+    `SessionConflictError` if `version` is not the stored one.
     """
     session_id = session.session_id
     created_at = stored_time(session.created_at)
-    columns = _columns(session, state)
-    insert = inserting(session, state)
+    columns = _columns(session, state, rested=version + 1 if rests else 0)
+    insert = inserting(session, state, rests=rests)
     bodies = [codec.to_json(event) for event in unsaved]
     changed = session.changed(state)
 
@@ -110,13 +113,14 @@ def _insert_event(connection: Connection, session_id: str, event: RecordedEvent,
         refuse(session_id, event)
 
 
-def _columns(session: Session, state: str) -> Row:
+def _columns(session: Session, state: str, *, rested: int) -> Row:
     return (
         state,
         stored_time(session.updated_at),
         session.last_seq,
         session.window_from,
         json.dumps([turn.to_dict() for turn in session.open_turns]),
+        rested,
     )
 
 

@@ -118,7 +118,9 @@ class SQLSessionManager(SessionStore):
             self._kept.keep(session_id, made, events)
         return session
 
-    async def save(self, session: Session, *, release: str | None = None) -> None:
+    async def save(
+        self, session: Session, *, release: str | None = None, rests: bool = False
+    ) -> None:
         """Store what is not stored yet; in the same commit give back `release`'s lease."""
         state = session.state_json()
         unsaved = session.unsaved
@@ -132,7 +134,7 @@ class SQLSessionManager(SessionStore):
             self._kept.extend(session.session_id, made, unsaved, session.window_from)
 
         seq = session.last_seq
-        job = saving(session, state, unsaved, version, release)
+        job = saving(session, state, unsaved, version, release, rests)
         await self.database.write(job, saved)
 
     # -- the lease ---------------------------------------------------------------------------------

@@ -91,8 +91,14 @@ class SessionStore(SessionManager):
         """Close everything; used again, the store opens again. Holders registered here end."""
 
     @abstractmethod
-    async def save(self, session: Session, *, release: str | None = None) -> None:
-        """Store what is not stored yet; in the same commit give back `release`'s lease."""
+    async def save(
+        self, session: Session, *, release: str | None = None, rests: bool = False
+    ) -> None:
+        """Store what is not stored yet; in the same commit give back `release`'s lease.
+
+        With `rests` nothing is to be done in the session, as it is stored then, until somebody
+        decides or writes: a start need not look for it.
+        """
 
     # -- the lease: who runs a session -------------------------------------------------------------
 

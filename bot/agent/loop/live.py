@@ -200,7 +200,7 @@ class LiveSession:
             return
         idle = isinstance(next_step(session.unfinished()), Done | Wait)
         release = self._holder if idle else None
-        await self._manager.save(session, release=release)
+        await self._manager.save(session, release=release, rests=idle)
         if release:
             self._holder = None
 
