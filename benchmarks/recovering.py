@@ -116,6 +116,7 @@ async def recovered(store: SQLSessionManager) -> float:
     await store.initialize()
     started = time.perf_counter()
     await client._parts.recovery.recover()
+    await client._parts.showing.finish(60.0)
     seconds = time.perf_counter() - started
     client._parts.expiry.close()
     await client._parts.work.cancel()
