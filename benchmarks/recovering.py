@@ -36,6 +36,7 @@ from bot.frontend.view.view import view, with_reminders
 from bot.sessions import PostgresSessionManager, Session, SQLiteSessionManager, SQLSessionManager
 from bot.sessions.deliveries import Delivery
 from bot.sessions.rests import Rest
+from bot.storage.moving import move
 from tests.e2e.stage import Tools, parley
 from tests.postgres import serving
 
@@ -158,16 +159,18 @@ async def rows() -> Sequence[Row]:
         store = SQLiteSessionManager(path)
         await fill(store)
         floor, waiting = raw(path), await recovered(store)
+        await store.close()
+        with serving() as server:
+            url = server.new_database()
+            move(f"sqlite:///{path}", url)
+            shared = PostgresSessionManager(url)
+            floor_there, there = raw_postgres(url), await recovered(shared)
+            await shared.close()
         await hold_some(store)
         assert await to_do(store) == TO_DO
         some = await recovered(store)
         assert await to_do(store) == 0
         await store.close()
-    with serving() as server:
-        shared = PostgresSessionManager(url := server.new_database())
-        await fill(shared)
-        there, floor_there = await recovered(shared), raw_postgres(url)
-        await shared.close()
     return [
         below(what, "ms", floor, waiting, LIMIT, "raw sqlite3", 1e3),
         below(f"{what}, {TO_DO} with work", "ms", floor, some, LIMIT, "raw sqlite3", 1e3),
