@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,7 +20,7 @@ from bot.events import (
 )
 from bot.frontend.manner import manner_of
 from bot.frontend.shards import Shards
-from bot.sandbox import Message
+from bot.sandbox import Message, Refusal
 from bot.sandbox.gates import Gate
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.rests import RestStore
@@ -149,6 +150,22 @@ async def test_a_kill_while_the_card_is_on_its_way_leaves_something_to_do(stage:
         await stage.says(stage.desk, "May I run")
     assert len(stage.said(stage.desk)) == 1
     assert await rests(stage)
+
+
+async def test_a_kill_before_the_denial_of_what_nobody_sees_leaves_something_to_do(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def killed(*_: object) -> None:
+        withheld.set()
+
+    withheld = asyncio.Event()
+    stage.model.says(calls=[DELETE]).then("Then not.")
+    stage.world.faults.next_send(in_=stage.desk, fails=Refusal.UNKNOWN_CHANNEL, times=None)
+    async with stage.running() as client:
+        monkeypatch.setattr(client.decisions, "withhold", killed)
+        await stage.alice.says("delete old.txt", in_=stage.desk)
+        await withheld.wait()
+    assert not await rests(stage)
 
 
 async def test_other_looks_or_another_release_are_shown_by_the_next_start(

@@ -178,8 +178,8 @@ class Reconciler:
     async def _note(
         self, session_id: str, before: Progress, seen: View, wake_at: datetime | None
     ) -> None:
-        """Note how far the session is shown, and until when it is if it waits."""
-        rest = Rest(before.version, self._shown_by, wake_at) if seen.waiting and wake_at else None
+        """Note how far the session is shown, and until when that is all, if it waits."""
+        rest = Rest(before.version, self._shown_by, wake_at) if wake_at else None
         if seen.settled_to > before.seq or rest not in (None, before.rest):
             await self._deliveries.set_delivered_to(session_id, seen.settled_to, rest)
 
