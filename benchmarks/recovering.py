@@ -30,7 +30,7 @@ from bot.events import (
     utc_now,
 )
 from bot.frontend import FrontendOptions, Stores
-from bot.frontend.manner import manner_of
+from bot.frontend.settings.look import manner_of
 from bot.frontend.view.answers import Look
 from bot.frontend.view.view import view, with_reminders
 from bot.sessions import PostgresSessionManager, Session, SQLiteSessionManager, SQLSessionManager

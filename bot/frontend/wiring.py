@@ -20,7 +20,6 @@ from bot.frontend.hearing.rooms import Rooms
 from bot.frontend.hearing.seen import Seen
 from bot.frontend.ids import place_of
 from bot.frontend.locks import Locks
-from bot.frontend.manner import manner_of
 from bot.frontend.options import FrontendOptions
 from bot.frontend.own.forgetting import Forgetting
 from bot.frontend.own.remembering import MemoryRules, Remembering
@@ -34,7 +33,7 @@ from bot.frontend.recovery.rescue import Rescue
 from bot.frontend.schedules.reminding import Reminders, Reminding
 from bot.frontend.schedules.scheduling import Scheduling
 from bot.frontend.settings.book import SettingsBook
-from bot.frontend.settings.look import look_of
+from bot.frontend.settings.look import look_of, manner_of
 from bot.frontend.showing.alone import Showing
 from bot.frontend.showing.deliverer import Deliverer
 from bot.frontend.showing.outbox import Outbox
