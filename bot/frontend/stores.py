@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bot.frontend.own.forgetting import Forgetter
 from bot.frontend.shards import Alone
 from bot.sessions import SessionStore, SQLSessionManager
+from bot.sessions.actions import ActionStore
 from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
@@ -41,7 +42,8 @@ class Stores:
         schedules: What is to be said later.
         usage: What calls of the model used.
         policies: What was decided about tools.
-        ids: Finds sessions by where they are.
+        ids: Finds what waits in a server.
+        actions: Finds what tools did.
     """
 
     sessions: SessionStore
@@ -58,6 +60,7 @@ class Stores:
     usage: UsageStore
     policies: PolicyStore
     ids: SessionIds
+    actions: ActionStore
 
     @property
     def forgetters(self) -> Sequence[Forgetter]:
@@ -92,4 +95,5 @@ class Stores:
             usage=UsageStore(database),
             policies=PolicyStore(database),
             ids=SessionIds(database),
+            actions=ActionStore(database),
         )

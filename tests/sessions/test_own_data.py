@@ -31,6 +31,7 @@ from bot.sessions import (
     SessionStore,
     SQLiteSessionManager,
     SQLSessionManager,
+    actions,
     homes,
     rests,
     sql,
@@ -380,6 +381,9 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
         (rests._RESTING, ("", "", "", 10)),
         (rests._BEHIND, ("", "", "", 10)),
         (rests._OPEN, ("", "", "", 10)),
+        (actions._SESSIONS, ("", "", 10)),
+        (actions._SESSIONS_IN_SERVER, ("", "", 7, 10)),
+        (actions._TURNS, ("s", 0, 10)),
         (homes._PAGE, (1, "", 10)),
         (
             "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"

@@ -5,3 +5,7 @@ ALTER TABLE sessions ADD COLUMN rested INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE behind ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE behind ADD COLUMN shown_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE behind ADD COLUMN wake_at TEXT NOT NULL DEFAULT '';
+
+-- What tools did, for audits.
+CREATE INDEX events_of_tools ON events (session_id, kind, turn_id)
+WHERE kind IN ('approval_requested', 'approval_decided', 'tool_started', 'tool_result');
