@@ -33,7 +33,7 @@ async def test_sessions_are_found_by_what_tools_did_by_server_and_time(
 ) -> None:
     monkeypatch.setattr(actions, "PAGE", 1)
     homes = HomeStore(sql.database)
-    acts = {
+    acts: dict[str, list[RecordedEvent]] = {
         "asked": [requests("a1", "c1")],
         "decided": [decides("a2")],
         "started": [starts("c3")],
