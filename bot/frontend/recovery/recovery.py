@@ -21,7 +21,7 @@ from bot.sessions.rests import Found, RestStore
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 8
-PAGE = 500
+PAGE = 2000
 
 
 class Pages(Protocol):
