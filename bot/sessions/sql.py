@@ -15,7 +15,7 @@ from bot.events import RecordedEvent, codec, utc_now
 from bot.sessions.holders import Holders
 from bot.sessions.kept import KeptEvents
 from bot.sessions.owned import deleting, erasing, turns_of
-from bot.sessions.rows import events_after, generation, inserting, load, saving
+from bot.sessions.rows import Loaded, events_after, generation, inserting, load, saving
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
     ApprovalRecord,
@@ -27,7 +27,7 @@ from bot.sessions.store import (
     approval_record,
 )
 from bot.sessions.times import stored_time
-from bot.storage import Connection, Database, Row
+from bot.storage import Connection, Database, Later, Row
 
 T = TypeVar("T")
 
@@ -103,7 +103,8 @@ class SQLSessionManager(SessionStore):
     async def create(self, session_id: str, user_id: str | None = None) -> Session:
         """Make and store an empty session."""
         session = Session(session_id, user_id)
-        if not await self.database.write(inserting(session, session.state_json())):
+        made: bool = await self.database.write(inserting(session, session.state_json()))
+        if not made:
             raise SessionExistsError(session_id)
         session.mark_saved(seq=0, version=1, state=session.state_json())
         return session
@@ -112,8 +113,8 @@ class SQLSessionManager(SessionStore):
         """Return the session, or `None` only when there is none."""
         check_session_id(session_id)
         kept = self._kept.of(session_id)
-
-        session, made, events = await self._read(lambda c: load(c, session_id, kept))
+        found: Loaded = await self._read(lambda c: load(c, session_id, kept))
+        session, made, events = found
         if events:
             self._kept.keep(session_id, made, events)
         return session
@@ -305,7 +306,7 @@ class SQLSessionManager(SessionStore):
         rows = await self.database.fetch("SELECT data FROM blobs WHERE sha256 = ?", (sha256,))
         return rows[0][0] if rows else None
 
-    async def _read(self, job: Callable[[Connection], T]) -> T:
+    async def _read(self, job: Callable[[Connection], Later[T] | T]) -> T:
         try:
             return await self.database.read(job)
         except ValueError as exc:

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NoReturn
 
 from bot.errors import DuplicateMessageError, SessionConflictError
 from bot.events import (
@@ -200,16 +199,15 @@ class SessionStore(SessionManager):
         """Return stored bytes, or `None`."""
 
 
-def refuse(session_id: str, event: RecordedEvent) -> NoReturn:
-    """Refuse an event whose natural key is in the store already.
+def refusal(session_id: str, event: RecordedEvent) -> SessionConflictError | DuplicateMessageError:
+    """Return why an event is refused whose natural key is in the store already.
 
-    Raises:
-        DuplicateMessageError: for a message, naming its `source_id`.
-        SessionConflictError: for a start, result, request or decision.
+    Of a message `DuplicateMessageError`, which names its `source_id`; of a start, result, request
+    or decision `SessionConflictError`.
     """
     if isinstance(event, UserMessageEvent) and event.source_id:
-        raise DuplicateMessageError(event.source_id)
-    raise SessionConflictError(session_id)
+        return DuplicateMessageError(event.source_id)
+    return SessionConflictError(session_id)
 
 
 def approval_record(session_id: str, events: Sequence[RecordedEvent]) -> ApprovalRecord | None:

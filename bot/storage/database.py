@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from bot.storage.jobs import Connection
+from bot.storage.jobs import Connection, Later
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -50,7 +50,7 @@ class Database(ABC):
 
     @abstractmethod
     async def write(
-        self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
+        self, job: Callable[[Connection], Later[T] | T], then: Callable[[T], None] | None = None
     ) -> T:
         """Run a job that writes; it is on disk, or nothing of it is, when this returns or raises.
 
@@ -62,7 +62,7 @@ class Database(ABC):
         """
 
     @abstractmethod
-    async def read(self, job: Callable[[Connection], T]) -> T:
+    async def read(self, job: Callable[[Connection], Later[T] | T]) -> T:
         """Run a job that reads; it sees every write that returned before.
 
         Raises:
@@ -107,7 +107,7 @@ class Database(ABC):
 
     async def fetch(self, sql: str, values: Values = ()) -> list[Row]:
         """Read the rows of one query."""
-        return await self.read(lambda connection: connection.execute(sql, values).fetchall())
+        return await self.read(lambda connection: Later(connection.execute(sql, values).fetchall))
 
     async def execute(self, sql: str, values: Values = ()) -> int:
         """Run one statement that writes; return how many rows it changed."""
@@ -117,6 +117,9 @@ class Database(ABC):
         """Run one statement for each row of values, all in one write."""
         if not rows:
             return 0
-        return await self.write(
-            lambda connection: sum([connection.execute(sql, row).rowcount for row in rows])
-        )
+
+        def job(connection: Connection) -> Later[int]:
+            done = [connection.execute(sql, row) for row in rows]
+            return Later(lambda: sum(each.rowcount for each in done))
+
+        return await self.write(job)

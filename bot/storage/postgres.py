@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import ConfigError
 from bot.storage.database import Database
-from bot.storage.jobs import Connection
+from bot.storage.jobs import Connection, Later
 
 if TYPE_CHECKING:
     from bot.storage.postgres_connection import PostgresLane
@@ -45,14 +45,14 @@ class PostgresDatabase(Database):
         self._opening: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def write(
-        self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
+        self, job: Callable[[Connection], Later[T] | T], then: Callable[[T], None] | None = None
     ) -> T:
         """Run a job that writes."""
         with self._timed("write"):
             writer, _ = self._lanes or await self._open()
             return await writer.run(job, then)
 
-    async def read(self, job: Callable[[Connection], T]) -> T:
+    async def read(self, job: Callable[[Connection], Later[T] | T]) -> T:
         """Run a job that reads."""
         with self._timed("read"):
             _, reader = self._lanes or await self._open()
