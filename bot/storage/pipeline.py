@@ -56,8 +56,10 @@ class Pipeline:
 
     def is_lost(self) -> bool:
         """Return whether the server has ended the connection while nothing was asked of it."""
+        self._ready.register(self._pg.socket, select.POLLIN)
         try:
-            self._pg.consume_input()
+            while self._ready.poll(0):
+                self._pg.consume_input()
         except psycopg.OperationalError:
             return True
         return False
