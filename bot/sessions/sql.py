@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TypeVar
 
@@ -133,7 +135,13 @@ class SQLSessionManager(SessionStore):
             self._kept.extend(session.session_id, made, unsaved, session.window_from)
 
         seq = session.last_seq
-        job = saving(session, state, unsaved, version, release)
+        save = saving(session, state, unsaved, version, release)
+
+        def job(connection: Connection) -> int:
+            new_version = save(connection)
+            self._holders.tell_others(connection, session.session_id)
+            return new_version
+
         await self.database.write(job, saved)
 
     # -- the lease ---------------------------------------------------------------------------------
@@ -170,6 +178,10 @@ class SQLSessionManager(SessionStore):
         """Return how a session stands now, `None` if there is none."""
         rows = await self.database.fetch(_SELECT_HOLDER, (session_id,))
         return Standing(version=rows[0][0], holder=rows[0][1]) if rows else None
+
+    def hearing(self, session_id: str) -> AbstractContextManager[asyncio.Event]:
+        """Give an event that is set when another process has recorded something in a session."""
+        return self.database.hearing(session_id)
 
     async def is_run_elsewhere(self, session_id: str) -> bool:
         """Return whether another living process holds a session's lease."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -106,6 +108,14 @@ class SessionStore(SessionManager):
     @abstractmethod
     async def standing(self, session_id: str) -> Standing | None:
         """Return how a session stands now, `None` if there is none."""
+
+    def hearing(self, session_id: str) -> AbstractContextManager[asyncio.Event]:
+        """Give an event that is set when another process has recorded something in a session.
+
+        It is for a session that is run here, and is set as soon as can be. Whether it ever is
+        depends on the store: to look again after a while is useful anyway.
+        """
+        return nullcontext(asyncio.Event())
 
     # -- reading -----------------------------------------------------------------------------------
 

@@ -87,6 +87,11 @@ class Database(ABC):
         async with self._alone_here(name):
             yield
 
+    @contextmanager
+    def hearing(self, name: str) -> Iterator[asyncio.Event]:
+        """Give an event that is set when another process says this name, if that is heard here."""
+        yield asyncio.Event()
+
     def _alone_here(self, name: str) -> asyncio.Lock:
         loop = asyncio.get_running_loop()
         key = (id(loop), name)

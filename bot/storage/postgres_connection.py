@@ -184,7 +184,9 @@ def connect(url: str) -> psycopg.Connection[Any]:
     Raises:
         StorageError: if the address cannot be read.
     """
-    connection = psycopg.connect(**_read(url), autocommit=True, cursor_factory=psycopg.RawCursor)
+    connection = psycopg.connect(
+        **parameters(url), autocommit=True, cursor_factory=psycopg.RawCursor
+    )
     _wait_for_locks(connection, LOCK_SECONDS)
     return connection
 
@@ -209,7 +211,7 @@ def join(connection: psycopg.Connection[Any], *, alone: bool = False) -> None:
     _wait_for_locks(connection, LOCK_SECONDS)
 
 
-def _read(url: str) -> dict[str, Any]:
+def parameters(url: str) -> dict[str, Any]:
     """Return the parameters of a connection.
 
     Raises:

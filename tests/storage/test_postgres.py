@@ -402,6 +402,60 @@ async def test_the_reader_cannot_write(database: PostgresDatabase) -> None:
         await database.fetch("DELETE FROM marks")
 
 
+# -- hearing of others -----------------------------------------------------------------------------
+
+SAY = "SELECT pg_notify('parley', ?)"
+LISTENING = (
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+)
+
+
+async def test_what_another_process_says_is_heard_by_who_wants_to(
+    database: PostgresDatabase,
+) -> None:
+    other = PostgresDatabase(database.address)
+    with database.hearing("a") as heard, database.hearing("b") as unheard:
+        for event in (heard, unheard):
+            await event.wait()  # it may have been said before
+            event.clear()
+        for _ in range(2):
+            await other.fetch(SAY, ("nobody wants this",))
+            await other.fetch(SAY, ("a",))
+            await heard.wait()
+            heard.clear()
+        assert not unheard.is_set()
+    await other.close()
+
+
+async def test_what_may_have_been_said_while_the_connection_was_lost_is_looked_for(
+    database: PostgresDatabase, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.storage.hearing.AGAIN", 0.0)
+    with database.hearing("a") as heard, database.hearing("a") as heard_too:
+        await heard.wait()
+        for _ in range(2):
+            heard.clear()
+            heard_too.clear()
+            [(pid,)] = await database.fetch(LISTENING)
+            await asyncio.to_thread(terminate, postgres, pid)
+            await heard.wait()
+            await heard_too.wait()
+
+
+async def test_closed_it_hears_nothing_and_opened_again_it_does(
+    database: PostgresDatabase,
+) -> None:
+    other = PostgresDatabase(database.address)
+    for _ in range(2):
+        with database.hearing("a") as heard:
+            await heard.wait()
+        assert len(await other.fetch(LISTENING)) == 1
+        await database.close()
+        while await other.fetch(LISTENING):
+            pass  # the server notices in a moment
+    await other.close()
+
+
 # -- opening ---------------------------------------------------------------------------------------
 
 
