@@ -68,7 +68,7 @@ class PostgresLane:
 
     async def close(self) -> None:
         """Close the connection, after what was asked before."""
-        await self._worker.call(self._close)
+        await self._worker.call(self._leave)
         self._worker.end()
 
     async def run(
@@ -160,6 +160,14 @@ class PostgresLane:
             connection.close()
             raise
         return connection, pipeline
+
+    def _leave(self) -> None:
+        """Close the connection; its locks end now, and not when the server has noticed."""
+        if self._raw is not None:
+            with suppress(psycopg.Error):
+                self._pipeline.execute("SELECT pg_advisory_unlock_all()")
+                self._pipeline.sync()
+        self._close()
 
     def _close(self) -> None:
         raw, self._raw = self._raw, None
