@@ -295,10 +295,14 @@ async def test_more_statements_work_than_the_server_is_to_remember(
 
 
 async def test_neither_side_waits_for_the_other_to_read(database: PostgresDatabase) -> None:
-    text = "x" * 300_000
-    echo = "SELECT ?::text"
-    rows = await asyncio.gather(*(database.fetch(echo, (text,)) for _ in range(60)))
-    assert all(row == [(text,)] for row in rows)
+    text = "x" * 3_000_000
+
+    def job(connection: Connection) -> list[int]:
+        told = [connection.execute("SELECT repeat('x', 100000)") for _ in range(100)]
+        asked = [connection.execute("SELECT ?::text", (text,)) for _ in range(4)]
+        return [len(each.fetchone()[0]) for each in (*told, *asked)]
+
+    assert await database.read(job) == [100_000] * 100 + [3_000_000] * 4
 
 
 async def test_rows_are_read_one_by_one_and_then_those_that_are_left(
