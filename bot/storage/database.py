@@ -25,7 +25,8 @@ class Database(ABC):
     A job is a plain function of the connection. It runs in the connection's thread, in a
     transaction that it may share with other jobs, and is run again if another one spoils that. Its
     statements are such as every engine understands; their parameters are written `?`, or `?1`, `?2`
-    where one is used twice.
+    where one is used twice. A job that looks at what came of a statement may wait for a server;
+    one that insists on a row, or returns `Later`, does not.
 
     Attributes:
         name: What it is called in errors.

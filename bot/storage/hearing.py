@@ -52,7 +52,7 @@ class Ears:
             try:
                 await self._listen()
             except psycopg.Error as exc:
-                logger.info("other processes are not heard for a while: %s", type(exc).__name__)
+                logger.debug("other processes are not heard for a while: %s", type(exc).__name__)
             await asyncio.sleep(AGAIN)
 
     async def _listen(self) -> None:
