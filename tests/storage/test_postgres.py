@@ -215,7 +215,7 @@ async def test_what_waits_together_is_committed_together(database: PostgresDatab
     jobs = [insert(str(number)) for number in range(200)]
     assert await held_back(database, *jobs) == [str(number) for number in range(200)]
     assert await count(database) == 200
-    assert database.transactions == 2
+    assert database.transactions <= 2
 
 
 async def test_a_statement_nobody_looked_at_fails_its_own_job_alone(
