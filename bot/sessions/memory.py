@@ -19,7 +19,7 @@ from bot.sessions.store import (
     Standing,
     Written,
     approval_record,
-    refuse,
+    refusal,
 )
 from bot.sessions.turns import OpenTurns
 
@@ -109,7 +109,7 @@ class InMemorySessionManager(SessionStore):
         for event in session.unsaved:
             key = event.natural_key
             if key is not None and (key in self._keys or key in new):
-                refuse(session.session_id, event)
+                raise refusal(session.session_id, event)
             new.add(key or "")
 
     def _store(self, session: Session, state: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NoReturn
 
 from bot.errors import DuplicateMessageError, SessionConflictError
 from bot.events import (
@@ -114,6 +115,14 @@ class SessionStore(SessionManager):
     async def standing(self, session_id: str) -> Standing | None:
         """Return how a session stands now, `None` if there is none."""
 
+    def hearing(self, session_id: str) -> AbstractContextManager[asyncio.Event]:
+        """Give an event that is set when another process has recorded something in a session.
+
+        It is for a session that is run here, and is set as soon as can be. Whether it ever is
+        depends on the store: to look again after a while is useful anyway.
+        """
+        return nullcontext(asyncio.Event())
+
     # -- reading -----------------------------------------------------------------------------------
 
     @abstractmethod
@@ -206,16 +215,15 @@ class SessionStore(SessionManager):
         """Return stored bytes, or `None`."""
 
 
-def refuse(session_id: str, event: RecordedEvent) -> NoReturn:
-    """Refuse an event whose natural key is in the store already.
+def refusal(session_id: str, event: RecordedEvent) -> SessionConflictError | DuplicateMessageError:
+    """Return why an event is refused whose natural key is in the store already.
 
-    Raises:
-        DuplicateMessageError: for a message, naming its `source_id`.
-        SessionConflictError: for a start, result, request or decision.
+    Of a message `DuplicateMessageError`, which names its `source_id`; of a start, result, request
+    or decision `SessionConflictError`.
     """
     if isinstance(event, UserMessageEvent) and event.source_id:
-        raise DuplicateMessageError(event.source_id)
-    raise SessionConflictError(session_id)
+        return DuplicateMessageError(event.source_id)
+    return SessionConflictError(session_id)
 
 
 def approval_record(session_id: str, events: Sequence[RecordedEvent]) -> ApprovalRecord | None:

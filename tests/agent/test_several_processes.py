@@ -28,6 +28,7 @@ from bot import (
 from bot.agent.loop import live
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
+from bot.sessions.holders import AdvisoryHolders
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
 MakeOther = Callable[..., Agent]
@@ -460,6 +461,21 @@ async def test_what_was_left_to_a_process_that_closes_is_answered_by_the_next(
     assert (await make_other().resume("s")).output == "second"
 
 
+@pytest.mark.parametrize("address", ["postgres"], indirect=True)
+async def test_a_run_hears_at_once_of_a_stop_by_another_process(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live, "HEED_EVERY", 3600.0)
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    assert await make_other().stop("s", by="mod")
+    assert (await run).status is RunStatus.STOPPED
+
+
 @pytest.fixture
 def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs look at once for what other processes have recorded."""
@@ -482,6 +498,22 @@ async def test_a_stop_by_another_process_ends_a_stream_that_says_nothing(
     assert len(heard) > before  # so that what was recorded elsewhere is shown
     model.says("here")
     assert (await agent.run("two", session_id="s")).output == "here"
+
+
+@pytest.mark.usefixtures("attentive")
+@pytest.mark.parametrize("address", ["postgres"], indirect=True)
+async def test_a_stop_of_which_nothing_is_heard_is_found_all_the_same(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(AdvisoryHolders, "tell_others", lambda *_: None)
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    assert await make_other().stop("s", by="mod")
+    assert (await run).status is RunStatus.STOPPED
 
 
 @pytest.mark.usefixtures("attentive")
