@@ -40,9 +40,12 @@ async def home() -> AsyncIterator[Setup]:
 
 
 @asynccontextmanager
-async def online(home: Setup, folder: Path, **settings: str) -> AsyncIterator[subprocess.Process]:
+async def online(
+    home: Setup, folder: Path, *, fresh: bool = False, **settings: str
+) -> AsyncIterator[subprocess.Process]:
     """Run the bot while the block lasts; it is there when the block begins."""
-    async with running("run", in_=folder, settings={**home.settings, **settings}) as process:
+    told = {**home.settings, **settings}
+    async with running("run", in_=folder, settings=told, fresh=fresh) as process:
         await home.sandbox.connected(home.bot, PATIENCE)
         yield process
     await home.sandbox.disconnected(home.bot)
@@ -50,7 +53,7 @@ async def online(home: Setup, folder: Path, **settings: str) -> AsyncIterator[su
 
 async def test_it_answers_until_it_is_told_to_stop(home: Setup, tmp_path: Path) -> None:
     home.model.says("Hello Alice.")
-    async with online(home, tmp_path) as process:
+    async with online(home, tmp_path, fresh=True) as process:
         await home.alice.says("hello", in_=home.desk)
         await home.said("Hello Alice.")
         end = await stopped(process)
