@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
+
+from bot.frozen import dataclass
 
 
 def utc_now() -> datetime:

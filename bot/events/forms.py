@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any, Generic, TypeVar
+
+from bot.frozen import dataclass
 
 T = TypeVar("T")
 

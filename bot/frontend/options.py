@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.agent.usage.budgets import Budgets
 from bot.events import utc_now
 from bot.frontend.shards import ALL, IDENTIFY_SECONDS, Shards
+from bot.frozen import dataclass
 from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
@@ -88,6 +89,6 @@ class FrontendOptions:
     shards: Shards = ALL
     rescue_every: float = 5.0
     identify_pause: float = IDENTIFY_SECONDS
-    lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
+    lifetime: Lifetime = Lifetime()
     api_base: str = DISCORD_API
     clock: Callable[[], datetime] = utc_now

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import discord
 
@@ -46,6 +45,7 @@ from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.usage.report import UsageDesk
 from bot.frontend.view.elsewhere import Elsewhere
+from bot.frozen import dataclass
 from bot.monitoring import Metrics
 
 

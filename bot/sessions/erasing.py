@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from bot.events import (
@@ -15,6 +15,7 @@ from bot.events import (
     ToolResultEvent,
     UserMessageEvent,
 )
+from bot.frozen import dataclass
 from bot.sessions.session import Session
 
 

@@ -6,7 +6,6 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
 
 from bot.errors import DuplicateMessageError, SessionConflictError
@@ -16,6 +15,7 @@ from bot.events import (
     RecordedEvent,
     UserMessageEvent,
 )
+from bot.frozen import dataclass
 from bot.sessions.manager import SessionManager
 from bot.sessions.session import Session
 

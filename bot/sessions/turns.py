@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from bot.events import (
@@ -18,6 +18,7 @@ from bot.events import (
     UserMessageEvent,
     new_id,
 )
+from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

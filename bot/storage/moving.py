@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from bot.errors import StorageError
+from bot.frozen import dataclass
 from bot.storage.database import Row
 from bot.storage.ends import End, Table, opened
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from bot.events import RecordedEvent
+from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bot.events import (
     AssistantMessageEvent,
@@ -12,6 +12,7 @@ from bot.events import (
     ToolResultEvent,
     UserMessageEvent,
 )
+from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

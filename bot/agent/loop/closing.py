@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from bot.agent.approvals import refusal
 from bot.agent.calls import CallState, call_states
@@ -17,6 +16,7 @@ from bot.events import (
     ToolStatus,
     TurnEndedEvent,
 )
+from bot.frozen import dataclass
 from bot.sessions import Session
 
 UNKNOWN_TEXT = (

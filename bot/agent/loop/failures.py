@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-from dataclasses import dataclass
 
 from bot.agent.history.messages import IMAGES_REFUSED
 from bot.errors import (
@@ -15,6 +14,7 @@ from bot.errors import (
     TurnFailedError,
 )
 from bot.events import Ask, ErrorEvent, TurnEndedEvent, TurnOutcome
+from bot.frozen import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,7 @@ from bot.events import (
     utc_now,
 )
 from bot.failpoints import around
+from bot.frozen import dataclass
 from bot.sessions import Session
 
 logger = logging.getLogger(__name__)

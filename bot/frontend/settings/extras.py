@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+
+from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import discord
 
 from bot.frontend.rendering.markdown import LIMIT
 from bot.frontend.view.shown import File, Shown
+from bot.frozen import dataclass
 
 EVERYWHERE = 10 * 1024 * 1024
 """What Discord takes of a file where no server allows more (reference, "Uploading Files")."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import discord
@@ -17,6 +16,7 @@ from bot.frontend.commands.interactions import tell_failure
 from bot.frontend.commands.settings.topics import TITLES, Menu, Topic, overview, told_of
 from bot.frontend.settings.effective import Effective
 from bot.frontend.text import one_line
+from bot.frozen import dataclass
 from bot.sessions.settings import Scope
 
 OPTIONS = 25  # of a menu; Discord takes no more
