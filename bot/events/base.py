@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
+from os import urandom
 from typing import Any
 
 from bot.frozen import dataclass
@@ -19,7 +19,7 @@ def utc_now() -> datetime:
 
 def new_id(prefix: str) -> str:
     """Return a fresh id such as ``turn-1f0c...`` with 64 random bits."""
-    return f"{prefix}-{secrets.token_hex(8)}"
+    return f"{prefix}-{urandom(8).hex()}"
 
 
 class RunStatus(StrEnum):

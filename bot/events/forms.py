@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from bot.frozen import dataclass
@@ -22,17 +23,25 @@ class Codec:
 class Form(Generic[T]):
     """How one frozen dataclass becomes a JSON object and comes back.
 
-    A long log is decoded whole, so what decodes is compiled, as a dataclass's `__init__` is. It
-    sets the slots itself, which takes half the time of that.
+    A long log is decoded whole, so what decodes is compiled, when it is first used. It sets
+    the slots itself, which takes half the time of an `__init__`.
     """
 
     def __init__(self, cls: type[T], **codecs: Codec | Form[Any]) -> None:
-        made = fields(cls)  # type: ignore[arg-type]  # every form is of a dataclass
-        self._encoders = [
-            (each.name, _encoder(codecs.get(each.name)), _default(each)) for each in made
-        ]
-        self._names = {each.name for each in made}
-        self._make: Callable[..., T] = _compiled(cls, made, codecs)
+        self._cls = cls
+        self._codecs = codecs
+
+    @cached_property
+    def _fields(self) -> tuple[Field[Any], ...]:
+        return fields(self._cls)  # type: ignore[arg-type]  # every form is of a dataclass
+
+    @cached_property
+    def _encoders(self) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
+        return [(f.name, _encoder(self._codecs.get(f.name)), _default(f)) for f in self._fields]
+
+    @cached_property
+    def _make(self) -> Callable[..., T]:
+        return _compiled(self._cls, self._fields, self._codecs)
 
     def encode(self, value: T) -> dict[str, Any]:
         """Return the value as a JSON object, without what equals its default."""
@@ -52,7 +61,8 @@ class Form(Generic[T]):
         try:
             return self._make(**data)
         except TypeError:
-            known = {name: data[name] for name in self._names & data.keys()}
+            names = (each.name for each in self._fields)
+            known = {name: data[name] for name in names if name in data}
             return self._make(**known)
 
 

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from bot.frozen import dataclass
 
@@ -56,6 +55,8 @@ def _number(value: str | None) -> float | None:
 
 
 def _until(value: str | None, now: datetime | None) -> float | None:
+    from email.utils import parsedate_to_datetime  # few services send a date
+
     try:
         date = parsedate_to_datetime(value or "")
     except ValueError:

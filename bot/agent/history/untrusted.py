@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import cache
 
 from bot.agent.history.visible import one_line
 
@@ -18,12 +19,17 @@ MARKS = ("from", "quoted", "note", "remembered", "attached", "image", "file", "e
 # What shows as nothing may stand between two letters of a mark; some of that counts as letters.
 _GAP = r"(?:[^\w\[\]]++|[_\u115f\u1160\u3164\uffa0])*+"
 _WORDS = "|".join(_GAP.join(word) for word in MARKS)
-_MARK = re.compile(rf"\[(?!\[)(?={_GAP}(?:{_WORDS}))", re.IGNORECASE)
 
 
 def inert(text: str) -> str:
     """Return a text in which nothing reads as a mark of Parley's: such a bracket is escaped."""
-    return _MARK.sub(r"\\[", text)
+    return _mark().sub(r"\\[", text)
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    """Return what a forged mark begins with; to compile it is slow, and not needed at import."""
+    return re.compile(rf"\[(?!\[)(?={_GAP}(?:{_WORDS}))", re.IGNORECASE)
 
 
 def speaker_name(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import secrets
+from os import urandom
 
 from bot.agent.history.messages import IMAGES_REFUSED
 from bot.errors import (
@@ -127,7 +127,7 @@ def failure_of(error: Exception, *, session_id: str, with_images: bool = False) 
 
 def logged(what: str, error: BaseException, *, unexpected: bool = True) -> str:
     """Log that something failed, with its stack if nobody expected it; return its reference."""
-    reference = secrets.token_hex(4)
+    reference = urandom(4).hex()
     logger.error("%s [%s]: %s", what, reference, error, exc_info=error if unexpected else None)
     return reference
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
+from os import urandom
 from typing import Any
 
 from bot.agent.approvals import approved_arguments, arguments_to_run, refusal
@@ -244,6 +244,6 @@ async def _outcome(
 
 def _told(work: Work, exc: BaseException) -> str:
     """Return what the model is told of an error that was not meant for it; the log has the rest."""
-    reference = secrets.token_hex(4)
+    reference = urandom(4).hex()
     logger.warning("tool %s failed [%s]", work.tool.name, reference, exc_info=exc)
     return f"The tool failed ({type(exc).__name__}, reference {reference})."

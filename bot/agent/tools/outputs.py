@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -40,6 +39,8 @@ class File:
 
     def kept(self, sha256: str) -> Attachment:
         """Return what the log has of it."""
+        import mimetypes  # only files need it
+
         name = safe_name(self.name)
         guessed, _ = mimetypes.guess_type(name)
         media_type = self.media_type or guessed or "application/octet-stream"
