@@ -43,6 +43,7 @@ from bot.events.recorded import (
     UserMessageEvent,
 )
 
+_TEXT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 PARSED_AT_ONCE = 100_000
 """Characters; one event that is longer is parsed as a whole all the same."""
 
@@ -66,7 +67,7 @@ def decode(data: Mapping[str, Any]) -> RecordedEvent:
 def to_json(event: RecordedEvent) -> str:
     """Return an event's JSON text, which is always valid UTF-8."""
     data = encode(event)
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = _TEXT.encode(data)
     try:
         text.encode()
     except UnicodeEncodeError:  # half a surrogate pair: services do cut them in two

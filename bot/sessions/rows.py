@@ -62,18 +62,17 @@ def inserting(
     session: Session, state: str, *, rests: bool = False
 ) -> Callable[[Connection], Later[bool]]:
     """Return the job that stores a new session; it returns whether there was none of its id."""
-    sql, values = _insertion(session, state, rests=rests)
+    values = (*_columns(session, state, rested=int(rests)), *_made(session))
 
     def job(connection: Connection) -> Later[bool]:
-        inserted = connection.execute(sql, values)
+        inserted = connection.execute(_INSERT_SESSION, values)
         return Later(lambda: inserted.rowcount == 1)
 
     return job
 
 
-def _insertion(session: Session, state: str, *, rests: bool) -> tuple[str, Row]:
-    values = (session.session_id, session.user_id, stored_time(session.created_at))
-    return _INSERT_SESSION, (*_columns(session, state, rested=int(rests)), *values)
+def _made(session: Session) -> tuple[str, str | None, str]:
+    return session.session_id, session.user_id, stored_time(session.created_at)
 
 
 def saving(
@@ -90,19 +89,20 @@ def saving(
     given back, and noted whether that version `rests`. When it runs it raises
     `SessionConflictError` if `version` is not the stored one.
     """
-    session_id = session.session_id
-    created_at = stored_time(session.created_at)
+    session_id, user_id, created_at = _made(session)
     columns = _columns(session, state, rested=version + 1 if rests else 0)
-    insert = _insertion(session, state, rests=rests)
     bodies = [codec.to_json(event) for event in unsaved]
     changed = session.changed(state)
 
     def job(connection: Connection) -> int:
         if not changed and not _holds(connection, session_id, release):
             return version
-        stored = (release, session_id, created_at, version)
-        sql, values = (_UPDATE_SESSION, (*columns, *stored)) if version else insert
-        connection.insist(sql, values, lambda: SessionConflictError(session_id))
+        rest: Row
+        if version:
+            sql, rest = _UPDATE_SESSION, (release, session_id, created_at, version)
+        else:
+            sql, rest = _INSERT_SESSION, (session_id, user_id, created_at)
+        connection.insist(sql, (*columns, *rest), lambda: SessionConflictError(session_id))
         for event, body in zip(unsaved, bodies, strict=True):
             _insert_event(connection, session_id, event, body)
         if unsaved:

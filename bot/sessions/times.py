@@ -10,4 +10,4 @@ EVER = datetime(1, 1, 1, tzinfo=UTC)
 
 def stored_time(at: datetime) -> str:
     """Return a time as it is stored, so that texts are in the order of times."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
+    return (at if at.tzinfo is UTC else at.astimezone(UTC)).isoformat(timespec="microseconds")
