@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.agent.model.service import ModelAnswer, ReasoningDelta, Reported, TextDelta
@@ -45,8 +45,8 @@ class Assembler:
         """Note the `[DONE]`."""
         self.is_done = True
 
-    def add(self, chunk: Mapping[str, Any]) -> Iterator[Delta]:
-        """Add a chunk and give what of it can be shown, or counts.
+    def add(self, chunk: Mapping[str, Any]) -> Sequence[Delta]:
+        """Add a chunk and return what of it can be shown, or counts.
 
         Raises:
             ModelError: the chunk is an error.
@@ -54,13 +54,15 @@ class Assembler:
         error = chunk.get("error")
         if error:
             raise service_error(error, secret=self._secret)
+        deltas: list[Delta] = []
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self._usage = _usage(usage)
-            yield Reported(self._usage)
+            deltas.append(Reported(self._usage))
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            yield from self._choice(choices[0])
+            self._choice(choices[0], deltas)
+        return deltas
 
     def finished(self) -> ModelAnswer:
         """Return the whole answer.
@@ -88,39 +90,39 @@ class Assembler:
             extra=mended(self._extra),
         )
 
-    def _choice(self, choice: Mapping[str, Any]) -> Iterator[TextDelta | ReasoningDelta]:
+    def _choice(self, choice: Mapping[str, Any], deltas: list[Delta]) -> None:
         self._began = True
         delta = choice.get("delta", choice.get("message"))
         if isinstance(delta, dict):
-            yield from self._delta(delta)
+            self._delta(delta, deltas)
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
             self._finish_reason = reason
 
-    def _delta(self, delta: Mapping[str, Any]) -> Iterator[TextDelta | ReasoningDelta]:
-        if delta.keys() - _KNOWN:
-            yield from self._unknown(delta)
+    def _delta(self, delta: Mapping[str, Any], deltas: list[Delta]) -> None:
+        if not _KNOWN.issuperset(delta):
+            self._unknown(delta, deltas)
         content = delta.get("content")
         if content:
-            yield from self._content(content)
+            self._content(content, deltas)
         if delta.get("refusal"):
-            yield from self._content(delta["refusal"])
+            self._content(delta["refusal"], deltas)
         if delta.get("tool_calls"):
             self._calls.add(delta["tool_calls"])
 
-    def _content(self, content: object) -> Iterator[TextDelta | ReasoningDelta]:
+    def _content(self, content: object, deltas: list[Delta]) -> None:
         text = self._text.add(content if isinstance(content, str) else _parts(content))
         if text:
-            yield TextDelta(text)
+            deltas.append(TextDelta(text))
 
-    def _unknown(self, delta: Mapping[str, Any]) -> Iterator[ReasoningDelta]:
+    def _unknown(self, delta: Mapping[str, Any], deltas: list[Delta]) -> None:
         merge(self._extra, {name: delta[name] for name in delta.keys() - _KNOWN})
         # A service may send the same text under both names.
         thoughts = (delta.get(name) for name in _REASONING)
         text = next((thought for thought in thoughts if thought and isinstance(thought, str)), "")
         text = self._reasoning.add(text)
         if text:
-            yield ReasoningDelta(text)
+            deltas.append(ReasoningDelta(text))
 
 
 class _Text:

@@ -19,7 +19,7 @@ from bot.providers.crowd import Crowd
 from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
 from bot.providers.settings import checked
-from bot.providers.sse import DONE, END, Chunk, EventReader
+from bot.providers.sse import END, Chunk, EventReader
 from bot.providers.tokenizer import Tokenizer
 from bot.providers.windows import known_window, tells_of_models, told_window
 
@@ -231,7 +231,7 @@ async def _deltas(
 
 def _taken(chunks: Iterator[Chunk], answer: Assembler) -> Iterator[Delta]:
     for chunk in chunks:
-        if chunk == DONE:
+        if isinstance(chunk, str):  # the end of the stream
             answer.done()
             return
         yield from answer.add(chunk)

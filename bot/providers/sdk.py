@@ -84,7 +84,8 @@ async def response_blocks(
             stream_cls=openai.AsyncStream[Any],
         )
         stack.push_async_callback(response.aclose)
-        blocks: AsyncGenerator[bytes] = response.aiter_bytes()
+        packed = "Content-Encoding" in response.headers
+        blocks: AsyncGenerator[bytes] = response.aiter_bytes() if packed else response.aiter_raw()
         yield await stack.enter_async_context(aclosing(blocks))
 
 

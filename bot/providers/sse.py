@@ -18,7 +18,7 @@ Chunk = dict[str, Any] | Literal["[DONE]"]
 
 END: Final = b"\n\n"
 
-_decode = json.JSONDecoder(parse_constant=lambda _name: None).decode
+_decode = json.JSONDecoder(parse_constant=lambda _name: None).raw_decode
 
 
 class EventReader:
@@ -83,10 +83,14 @@ class EventReader:
         return self._whole() if data.endswith(b"}") else None
 
     def _whole(self) -> dict[str, Any] | None:
+        text = b"\n".join(self._data).decode(errors="replace")
+        chunk: dict[str, Any]
         try:
-            chunk: dict[str, Any] = _decode(b"\n".join(self._data).decode(errors="replace"))
+            chunk, end = _decode(text)
         except (ValueError, RecursionError):
             return None  # more lines may come; a blank one says that none do
+        if end < len(text):
+            return None
         self._data.clear()
         self._data_size = 0
         return chunk

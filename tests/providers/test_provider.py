@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import logging
 import socket
 import subprocess
@@ -480,3 +481,20 @@ async def test_another_model_of_the_service_is_asked_by_its_own_name(
     assert (await answer_of(provider)).text == "two"
     asked = [(each["model"], each["top_p"], each["seed"]) for each in service.requests]
     assert asked == [("n", 0.25, 1), ("m", 0.5, 1)]
+
+
+async def test_an_answer_that_comes_packed_is_read() -> None:
+    body = gzip.compress(sse(delta_chunk({"content": "packed"}, "stop")) + b"data: [DONE]\n\n")
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1") as server:
+        port = server.sockets[0].getsockname()[1]
+        provider = Provider(model="m", base_url=f"http://127.0.0.1:{port}")
+        assert (await answer_of(provider)).text == "packed"
+        await provider.close()
