@@ -15,7 +15,7 @@ from benchmarks.turns import in_memory
 from bot import Agent, Provider, SQLiteSessionManager
 
 HTTP, SDK = "raw aiohttp", "AsyncOpenAI"
-ROUNDS = 60
+ROUNDS = 200
 
 
 async def rows() -> Sequence[Row]:

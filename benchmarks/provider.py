@@ -1,7 +1,7 @@
 """What the provider costs beside a raw HTTP client and the SDK as it is.
 
 `python -m benchmarks.provider`. The server is a process of its own; figures are CPU time of this
-one, medians over rounds in which all contenders take turns, so that noise meets all alike.
+one, medians of the quicker half of the rounds, in which all contenders take turns: noise only adds.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import statistics
 import subprocess
 import sys
 import time
@@ -20,11 +19,12 @@ from typing import Any
 import aiohttp
 import openai
 
+from benchmarks.rows import median
 from bot.agent.model.service import ModelAnswer, ModelRequest, TextDelta
 from bot.providers import Provider
 
 CHUNKS = 2_000
-ROUNDS = 11
+ROUNDS = 31
 WORD = {
     "id": "chatcmpl-1",
     "object": "chat.completion.chunk",
@@ -140,7 +140,7 @@ async def measure(asks: dict[str, Ask], kind: str, size: int) -> dict[str, float
             count = await ask(kind, messages)
             taken[name].append(time.process_time() - started)
             assert count == (1 if kind == "1" else CHUNKS)
-    return {name: statistics.median(times[1:]) for name, times in taken.items()}
+    return {name: median(times[1:]) for name, times in taken.items()}
 
 
 def show(what: str, figures: dict[str, float], scale: float, goal: str) -> None:

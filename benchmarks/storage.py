@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 
+from benchmarks.rows import median
 from bot.events import AssistantMessageEvent, RecordedEvent, UserMessageEvent, codec
 from bot.sessions import Session, SQLiteSessionManager, SQLSessionManager
 
@@ -106,42 +107,41 @@ async def our_turns(path: Path, size: int, rounds: int) -> tuple[float, float]:
 
 
 async def at_once(path: Path, rounds: int) -> tuple[float, float, int]:
+    """Time turns of all sessions together, and in turn with them what is raw, in ms."""
     manager = SQLiteSessionManager(path)
     names = [f"s{number}" for number in range(AT_ONCE)]
     await asyncio.gather(*(manager.create(name) for name in names))
-    times, numbers = [], iter(range(1_000_000))
+    numbers = iter(range(1_000_000))
+    ours, floor = [], []
     before = manager.database.transactions
-    for _ in range(rounds):
+    with closing(raw_connection(path.with_suffix(".raw"))) as connection:
+        for number in range(rounds):
 
-        async def all_turns() -> None:
-            await asyncio.gather(*(turn(manager, name, next(numbers)) for name in names))
+            async def all_turns() -> None:
+                await asyncio.gather(*(turn(manager, name, next(numbers)) for name in names))
 
-        times.append(await timed(all_turns))
+            ours.append(await timed(all_turns))
+            floor.append(raw_at_once(connection, number))
     commits = (manager.database.transactions - before) // rounds
     await manager.close()
-    return median_ms(times), raw_at_once(path.with_suffix(".raw"), rounds), commits
+    return median(ours) * 1000, median(floor) * 1000, commits
 
 
-def raw_at_once(path: Path, rounds: int) -> float:
+def raw_at_once(connection: sqlite3.Connection, number: int) -> float:
     """Time one thread that loads all sessions, then commits twice for all of them."""
-    connection = raw_connection(path)
     body = codec.to_json(messages(1)[0])
-    times = []
-    for number in range(rounds):
-        start = time.perf_counter()
+    start = time.perf_counter()
+    for session in range(AT_ONCE):
+        query = "SELECT body FROM events WHERE session_id = ? ORDER BY seq"
+        for (text,) in connection.execute(query, (str(session),)).fetchall():
+            json.loads(text)
+    for half in range(2):
+        connection.execute("BEGIN IMMEDIATE")
         for session in range(AT_ONCE):
-            query = "SELECT body FROM events WHERE session_id = ? ORDER BY seq"
-            for (text,) in connection.execute(query, (str(session),)).fetchall():
-                json.loads(text)
-        for half in range(2):
-            connection.execute("BEGIN IMMEDIATE")
-            for session in range(AT_ONCE):
-                row = (str(session), 2 * number + half, body)
-                connection.execute("INSERT INTO events VALUES (?, ?, ?)", row)
-            connection.execute("COMMIT")
-        times.append(time.perf_counter() - start)
-    connection.close()
-    return median_ms(times)
+            row = (str(session), 2 * number + half, body)
+            connection.execute("INSERT INTO events VALUES (?, ?, ?)", row)
+        connection.execute("COMMIT")
+    return time.perf_counter() - start
 
 
 async def main(base: Path) -> None:

@@ -21,6 +21,9 @@ from bot.sessions import Session, SQLiteSessionManager
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - its own folder is made in it
 RAW = "raw sqlite3"
+FILLED = 40_000
+"""Events of all sessions of one row together, at most: where each has few, many are measured."""
+MOST_ROUNDS = 400
 GOALS = ((10, 6.0, 0.5), (100, 0.8 / 0.30, 0.8), (1_000, 1.0 / 2.2, 1.0), (10_000, 0.15, 2.1))
 """Events, and what a turn after them may cost: times its floor, or milliseconds."""
 COLD = 1.3
@@ -93,7 +96,7 @@ async def rows() -> Sequence[Row]:
     base = in_memory()
     for size, ratio, at_best in GOALS:
         with tempfile.TemporaryDirectory(dir=base) as name:
-            pair = Pair(Path(name), size, 12 if size > 1_000 else 80)
+            pair = Pair(Path(name), size, min(MOST_ROUNDS, max(12, FILLED // size)))
             await pair.fill()
             cold = await pair.cold()
             warm = await pair.warm()
@@ -106,7 +109,7 @@ async def rows() -> Sequence[Row]:
     with tempfile.TemporaryDirectory() as name:
         made.append(await on_disk(Path(name)))
     with tempfile.TemporaryDirectory(dir=base) as name:
-        ours, floor, _ = await at_once(Path(name) / "ours.db", 15)
+        ours, floor, _ = await at_once(Path(name) / "ours.db", 25)
     made.append(
         times("200 sessions at once", "ms", floor, ours, TOGETHER, f"{RAW}, two commits", 1.0, 60)
     )
@@ -115,7 +118,7 @@ async def rows() -> Sequence[Row]:
 
 async def on_disk(folder: Path) -> Row:
     """The same on disk; the floor is one thread that commits for others."""
-    pair = Pair(folder, 100, 40)
+    pair = Pair(folder, 100, 150)
     await pair.fill()
     floor, ours = [], []
     worker = Worker(pair)
