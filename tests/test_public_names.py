@@ -46,6 +46,11 @@ def test_a_name_loads_what_it_is_made_of() -> None:
     assert "bot.agent" not in loaded
 
 
+@pytest.mark.parametrize("module", ["serve", "demo"])
+def test_the_sandbox_loads_no_agent(module: str) -> None:
+    assert "bot.agent" not in loaded_by(f"import bot.playground.{module}")
+
+
 def test_help_loads_no_agent() -> None:
     program = (
         "import contextlib, runpy, sys\n"

@@ -93,20 +93,21 @@ def _stop_at_the_end_of_input() -> None:
 
 
 def _sandbox(given: argparse.Namespace) -> int:
-    from bot import playground
+    from bot.playground.demo import play_demo
+    from bot.playground.serve import serve
 
     log_to_stderr("WARNING")
     if given.demo:
-        return asyncio.run(playground.play_demo())
-    asyncio.run(playground.serve(env_file=given.env_file, port=given.port, folder=given.folder))
+        return asyncio.run(play_demo())
+    asyncio.run(serve(env_file=given.env_file, port=given.port, folder=given.folder))
     return 0
 
 
 def _gallery(given: argparse.Namespace) -> int:
-    from bot import playground
+    from bot.playground.gallery import show_gallery
 
     log_to_stderr("WARNING")
-    return asyncio.run(playground.show_gallery(port=given.port, once=given.once))
+    return asyncio.run(show_gallery(port=given.port, once=given.once))
 
 
 def _chat(given: argparse.Namespace) -> int:
