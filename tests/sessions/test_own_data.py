@@ -384,6 +384,7 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
         (actions._SESSIONS, ("", "", 10)),
         (actions._SESSIONS_IN_SERVER, ("", "", 7, 10)),
         (actions._TURNS, ("s", 0, 10)),
+        (deliveries._PRUNE, (1, 10)),
         (homes._PAGE, (1, "", 10)),
         (
             "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"
