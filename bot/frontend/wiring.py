@@ -107,7 +107,7 @@ def wire(
     deliverer = Deliverer(
         outbox=outbox,
         deliveries=deliveries,
-        elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
+        elsewhere=Elsewhere(client, stores.homes, settings),
     )
     previews = Previews(
         write=deliverer.preview,

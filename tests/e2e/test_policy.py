@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from bot.frontend.policies import EVERYBODY
 
 from bot.agent import tool
-from bot.frontend.policies import EVERYBODY
 from bot.sandbox import Message
 from tests.e2e.stage import Stage
 from tests.setups import labels
@@ -267,11 +267,13 @@ async def test_what_is_set_of_a_tool_leaves_the_rest_as_it_was_set(stage: Stage)
 
 async def test_approvers_that_are_set_take_the_place_of_those_before(stage: Stage) -> None:
     async with stage.running():
+        said = ""
         for words in ("moderator, two_person", "owner"):
-            said = await stage.mod.runs(
+            answer = await stage.mod.runs(
                 "/policy set", in_=stage.desk, tool="delete_file", approvers=words
             )
-        assert said.text == "From now on here: `delete_file` asks; approvers: owner; set here"
+            said = answer.text
+        assert said == "From now on here: `delete_file` asks; approvers: owner; set here"
 
 
 async def test_two_persons_stay_two_where_the_operator_says_so(stage: Stage) -> None:

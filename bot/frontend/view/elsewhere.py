@@ -5,9 +5,10 @@ from __future__ import annotations
 import discord
 
 from bot.frontend.ids import place_of
+from bot.frontend.settings.book import SettingsBook
 from bot.frontend.view.shown import Key, Purpose, Shown
 from bot.sessions.deliveries import Delivery
-from bot.sessions.homes import HomeStore
+from bot.sessions.homes import Home, HomeStore
 
 _LINK = "https://discord.com/channels"
 
@@ -15,20 +16,21 @@ _LINK = "https://discord.com/channels"
 class Elsewhere:
     """Says where what is for approvers is shown; what is asked in one server stays in it."""
 
-    def __init__(self, client: discord.Client, homes: HomeStore, channel: int | None) -> None:
+    def __init__(self, client: discord.Client, homes: HomeStore, settings: SettingsBook) -> None:
         self._client = client
         self._homes = homes
-        self._channel = channel
+        self._settings = settings
 
     async def channel_for(self, session_id: str, shown: Shown) -> int | None:
         """Return the channel for something, `None` for where the conversation is."""
-        if self._channel is None or not shown.for_approvers:
+        home = await self._homes.of(session_id) if shown.for_approvers else None
+        if home is None:
             return None
-        channel = self._client.get_channel(self._channel)
-        home = await self._homes.of(session_id)
-        if home is None or not isinstance(channel, discord.abc.GuildChannel):
+        chosen = (await self._settings.here(Home(home.server_id, 0))).approvals_channel.value
+        channel = self._client.get_channel(chosen) if chosen else None
+        if not isinstance(channel, discord.abc.GuildChannel):
             return None
-        return self._channel if channel.guild.id == home.server_id else None
+        return chosen if channel.guild.id == home.server_id else None
 
     async def pointer(self, shown: Shown, delivery: Delivery) -> Shown | None:
         """Return the line in the conversation that leads to a card which is not there."""
