@@ -13,7 +13,7 @@ from bot.errors import StorageError
 
 PROGRAM = Path(__file__).parent / "scrubbing.py"
 
-REST = 10
+REST = 1
 """How many times as long as it took a purge is followed by none: it reads the whole file."""
 
 

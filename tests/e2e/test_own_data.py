@@ -186,6 +186,30 @@ async def test_what_somebody_wrote_elsewhere_than_in_discord_is_forgotten_too(
     assert b"zanzibar" not in bytes_of(stage.database)
 
 
+@pytest.mark.parametrize("scope", [Scope.MINE, Scope.EVERYTHING])
+async def test_what_others_quote_in_their_replies_is_forgotten_too(
+    stage: Stage, scope: Scope
+) -> None:
+    stage.model.says("I see.").then("Fine.")
+    async with stage.running():
+        overheard = await stage.alice.says("I am zanzibar", in_=stage.general)
+        opening = await stage.bob.says(
+            f"{stage.bot.mention} who is that?", in_=stage.general, reply_to=overheard
+        )
+        thread = await stage.thread_on(opening)
+        await stage.says(thread, "I see.")
+        assert "zanzibar" in str(stage.asked[0])
+        done = await forgets(stage.alice, scope, thread)
+        assert done.text.startswith("Forgotten.")
+        assert b"zanzibar" not in bytes_of(stage.database)
+        await stage.bob.says("go on", in_=thread)
+        await stage.says(thread, "Fine.")
+        again = await stage.alice.runs("/forget", in_=thread, what="mine")
+        assert again.text == NOTHING
+    assert "who is that?" in str(stage.asked[1])
+    assert "zanzibar" not in str(stage.asked[1])
+
+
 # -- /sessions -------------------------------------------------------------------------------------
 
 

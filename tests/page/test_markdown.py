@@ -98,10 +98,12 @@ async def test_twice_the_text_is_no_more_than_twice_the_work(visitor: Visitor, m
     script = """async (text) => {
         const { parse } = await import("/page/markdown.js");
         const kinds = { indexOf: String, slice: String, startsWith: String, exec: RegExp };
-        const real = Object.entries(kinds).map(([name, kind]) => [kind, name, kind.prototype[name]]);
+        const real = Object.entries(kinds).map(([name, { prototype }]) => ({
+            prototype, name, method: prototype[name],
+        }));
         let work = 0;
-        for (const [kind, name, method] of real) {
-            kind.prototype[name] = function (...given) {
+        for (const { prototype, name, method } of real) {
+            prototype[name] = function (...given) {
                 work += 1;
                 return method.apply(this, given);
             };
@@ -109,7 +111,7 @@ async def test_twice_the_text_is_no_more_than_twice_the_work(visitor: Visitor, m
         try {
             parse(text);
         } finally {
-            for (const [kind, name, method] of real) kind.prototype[name] = method;
+            for (const { prototype, name, method } of real) prototype[name] = method;
         }
         return work;
     }"""

@@ -87,11 +87,15 @@ class Forgetting:
             return None
         authors = await self._store.authors(session_id)
         if scope is Scope.MINE or not authors:
-            return None if actor.user_id in authors else NOTHING
+            theirs = actor.user_id in authors or await self._is_quoted(session_id, actor.user_id)
+            return None if theirs else NOTHING
         place = place_of(session_id)
         alone = authors.keys() <= {actor.user_id}
         direct = place is not None and place.kind is PlaceKind.DM
         return None if alone or direct or actor.moderator or actor.owner else NOT_ALL
+
+    async def _is_quoted(self, session_id: str, user_id: str) -> bool:
+        return session_id in await self._store.quoting(user_id)
 
     async def forget(self, scope: Scope, session_id: str, actor: Actor) -> str:
         """Forget it, if they may; return what to say."""
@@ -106,6 +110,7 @@ class Forgetting:
         match scope:
             case Scope.MINE:
                 await self._forget_in(session_id, actor.user_id)
+                await self._agent.unquote(session_id, actor.user_id)
             case Scope.HERE:
                 await self._erase(session_id, None, by=actor.user_id)
             case Scope.EVERYTHING:
@@ -122,6 +127,8 @@ class Forgetting:
             for written in page:
                 await self._forget_in(written.session_id, user_id)
             before = page[-1].last_at
+        for session_id in await self._store.quoting(user_id):
+            await self._agent.unquote(session_id, user_id)
         for forgetter in self._forgetters:
             await forgetter.forget_user(user_id)
 
