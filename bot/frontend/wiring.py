@@ -107,7 +107,7 @@ def wire(
     deliverer = Deliverer(
         outbox=outbox,
         deliveries=deliveries,
-        elsewhere=Elsewhere(client, stores.homes, settings),
+        elsewhere=Elsewhere(client, stores.homes, settings.approvals_channel),
     )
     previews = Previews(
         write=deliverer.preview,

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from bot.frontend.policies import EVERYBODY
 
 from bot.agent import tool
+from bot.frontend.approvals.policies import EVERYBODY
 from bot.sandbox import Message
 from tests.e2e.stage import Stage
 from tests.setups import labels

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import discord
 
 from bot.frontend.ids import place_of
-from bot.frontend.settings.book import SettingsBook
 from bot.frontend.view.shown import Key, Purpose, Shown
 from bot.sessions.deliveries import Delivery
-from bot.sessions.homes import Home, HomeStore
+from bot.sessions.homes import HomeStore
+
+ChannelOf = Callable[[int], Awaitable[int | None]]
+"""Returns the channel for requests of a server, `None` if it has none."""
 
 _LINK = "https://discord.com/channels"
 
@@ -16,17 +20,17 @@ _LINK = "https://discord.com/channels"
 class Elsewhere:
     """Says where what is for approvers is shown; what is asked in one server stays in it."""
 
-    def __init__(self, client: discord.Client, homes: HomeStore, settings: SettingsBook) -> None:
+    def __init__(self, client: discord.Client, homes: HomeStore, channel_of: ChannelOf) -> None:
         self._client = client
         self._homes = homes
-        self._settings = settings
+        self._channel_of = channel_of
 
     async def channel_for(self, session_id: str, shown: Shown) -> int | None:
         """Return the channel for something, `None` for where the conversation is."""
         home = await self._homes.of(session_id) if shown.for_approvers else None
         if home is None:
             return None
-        chosen = (await self._settings.here(Home(home.server_id, 0))).approvals_channel.value
+        chosen = await self._channel_of(home.server_id)
         channel = self._client.get_channel(chosen) if chosen else None
         if not isinstance(channel, discord.abc.GuildChannel):
             return None
