@@ -33,6 +33,7 @@ from bot.sessions import (
     SQLiteSessionManager,
     SQLSessionManager,
     actions,
+    deliveries,
     homes,
     rests,
     sql,

@@ -9,6 +9,7 @@ from bot.sessions.homes import Home, HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 from bot.sessions.sql import SQLSessionManager
+from tests.sessions.samples import answers, says
 
 SENT = Delivery(
     session_id="s",
