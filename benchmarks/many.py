@@ -1,7 +1,6 @@
 """Whether many sessions in one file cost anybody anything: `python -m benchmarks.many`.
 
-Medians in milliseconds, of which the first two columns should stay alike; then how long a purge of
-the file takes, and how long a write waits meanwhile at the most.
+Medians in milliseconds; what counts is that the columns are alike.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from pathlib import Path
 from bot.events import AssistantMessageEvent, Author, UserMessageEvent, utc_now
 from bot.sessions import Session, SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.marks import MarkStore
 from bot.sessions.rests import RestStore
 
 SIZES = (1_000, 10_000, 100_000)
@@ -60,16 +58,6 @@ async def started(store: SQLiteSessionManager) -> None:
         await read("", utc_now())
 
 
-async def purged(store: SQLiteSessionManager) -> tuple[float, float]:
-    """Return how long a purge takes, and how long a write waits meanwhile at the most."""
-    purging = asyncio.create_task(timed(store.purge))
-    marks, waits = MarkStore(store.database), [0.0]
-    while not purging.done():
-        waits.append(await timed(lambda: marks.set("benchmark", "")))
-        await asyncio.sleep(0.01)
-    return await purging, max(waits)
-
-
 async def timed(work: Callable[[], Awaitable[object]]) -> float:
     start = time.perf_counter()
     await work()
@@ -81,8 +69,7 @@ def median(times: list[float]) -> float:
 
 
 async def main() -> None:
-    columns = ("sessions", "start-up", "/sessions", "purge", "wait")
-    print(" ".join(f"{each:>10}" for each in columns), f"{'MB':>6}")
+    print(f"{'sessions':>10} {'start-up':>10} {'/sessions':>10} {'purge':>10} {'MB':>6}")
     for size in SIZES:
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "parley.db"
@@ -90,10 +77,10 @@ async def main() -> None:
             found = await measured(path)
             store = SQLiteSessionManager(path)
             await store.initialize()
-            purge, wait = await purged(store)
+            purge = await timed(store.purge) * 1000
             await store.close()
             megabytes = path.stat().st_size / 1e6
-        numbers = (found["start-up"], found["/sessions"], purge * 1000, wait * 1000)
+        numbers = (found["start-up"], found["/sessions"], purge)
         print(f"{size:>10,} " + " ".join(f"{each:>10.2f}" for each in numbers), end=" ")
         print(f"{megabytes:>6.0f}")
 

@@ -24,8 +24,8 @@ T = TypeVar("T")
 BUSY_SECONDS = 10.0
 """How long another program's lock is waited for, before that is an error."""
 
-READ_SECONDS, READ_AGAIN = 5.0, 0.1
-"""How long readers may hold up that the log of writes is emptied, and seconds between two tries."""
+EMPTYING, EMPTYING_AGAIN = 50, 0.1
+"""How often the log of writes is tried to be emptied, and the seconds between."""
 
 SPOILING = {
     sqlite3.SQLITE_CANTOPEN,
@@ -172,20 +172,24 @@ class Lane:
         except (sqlite3.Error, StorageError) as exc:
             raise self._told(exc) from exc
 
-    async def empty_log(self) -> None:
-        """Bring all of the log of writes into the file, and let nothing be left in it.
+    async def purge(self) -> None:
+        """Write the file anew, between two jobs, and empty the log of writes.
+
+        SQLite overwrites what is deleted, but when it moves rows between pages it may leave copies
+        behind; only a file that is written anew has none.
 
         Raises:
-            StorageError: if others read what was before.
+            StorageError: if others write, or read what was before.
         """
-        deadline = time.monotonic() + READ_SECONDS
         try:
-            while not await self._empty_log():
-                if time.monotonic() > deadline:
-                    raise StorageError("others read what was deleted; it is still in the file")
-                await asyncio.sleep(READ_AGAIN)
-        except (sqlite3.Error, StorageError) as exc:
+            await self._connection.execute_fetchall("VACUUM")
+            for _ in range(EMPTYING):
+                if await self._empty_log():
+                    return
+                await asyncio.sleep(EMPTYING_AGAIN)
+        except sqlite3.Error as exc:
             raise self._told(exc) from exc
+        raise StorageError(f"{self._path}: others read what was deleted; it is still in the file")
 
     async def _empty_log(self) -> bool:
         """Bring the log of writes into the file, unless somebody reads it; return whether it is."""

@@ -105,7 +105,7 @@ class Database(ABC):
     async def purge(self) -> None:
         """Let nothing of deleted rows be left in the database's files, as far as that can be done.
 
-        Writes go on meanwhile.
+        Writes wait meanwhile.
 
         Raises:
             StorageError: if it could not be done, for example since others read.

@@ -1,20 +1,13 @@
-"""Purging a SQLite file: how often, however many ask for it, and by which program."""
+"""Purging a database: how often, however many ask for it."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
-from bot.errors import StorageError
-
-PROGRAM = Path(__file__).parent / "scrubbing.py"
-
-REST = 1
-"""How many times as long as it took a purge is followed by none: it reads the whole file."""
+REST = 10
+"""How many times as long as it took a purge is followed by none: writes wait for it."""
 
 
 class Purging:
@@ -37,28 +30,3 @@ class Purging:
             self._done += 1
             now = time.monotonic()
             self._rests_until = now + REST * (now - began)
-
-
-async def scrubbed(path: Path, *, locked: float, read: float) -> None:
-    """Have a file scrubbed by a program of its own.
-
-    Raises:
-        StorageError: with what it said, if it could not be done.
-    """
-    arguments = ("-I", str(PROGRAM), str(path), str(locked), str(read))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *arguments,
-        stdin=DEVNULL,
-        stdout=DEVNULL,
-        stderr=PIPE,
-        start_new_session=True,  # Ctrl-C is for us
-    )
-    try:
-        _, said = await process.communicate()
-    except asyncio.CancelledError:
-        process.kill()
-        await process.wait()
-        raise
-    if process.returncode:
-        raise StorageError(f"{path}: {said.decode(errors='replace').strip()}")

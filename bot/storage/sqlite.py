@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bot.errors import StorageError
 from bot.storage.database import Database
 from bot.storage.jobs import Connection, Later
-from bot.storage.purging import Purging, scrubbed
+from bot.storage.purging import Purging
 
 if TYPE_CHECKING:
     from bot.storage.connection import Lane
@@ -63,15 +63,12 @@ class SQLiteDatabase(Database):
             return await reader.run(job)
 
     async def purge(self) -> None:
-        """Scrub the file of what was deleted, and empty the log of writes."""
+        """Write the file anew without what was deleted, and empty the log of writes."""
         await self._purging.purge(self._purge)
 
     async def _purge(self) -> None:
-        from bot.storage.connection import BUSY_SECONDS, READ_SECONDS
-
         writer, _ = self._usable or await self._open()
-        await scrubbed(self.path, locked=BUSY_SECONDS, read=READ_SECONDS)
-        await writer.empty_log()
+        await writer.purge()
 
     async def open(self) -> None:
         """Open the database now."""

@@ -348,8 +348,25 @@ async def test_what_is_over_is_deleted_and_nobody_is_told(stage: Stage) -> None:
         await client._parts.retention.look()
         assert await stage.store.get(f"channel-{stage.desk.id}") is None
         assert await stage.store.get(f"thread-{thread.id}") is not None  # it waits
-        assert await MarkStore(stage.store.database).get(PURGE_DUE) == ""
     assert stage.written == written
+
+
+async def test_what_is_over_is_purged_within_a_day(stage: Stage) -> None:
+    stage.model.says("zanzibar.")
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "zanzibar.")
+    marks = MarkStore(stage.store.database)
+    async with stage.running(lifetime=Lifetime(idle=timedelta(0))) as client:
+        parts = client._parts
+        await parts.retention.look()
+        due = await marks.get(PURGE_DUE)
+        await parts.retention.look()
+        assert due
+        assert await marks.get(PURGE_DUE) == due  # it is not put off
+        parts.forgetting.now = lambda: utc_now() + timedelta(days=1)
+        await parts.retention.look()
+        assert await marks.get(PURGE_DUE) == ""
     assert b"zanzibar" not in bytes_of(stage.database)
 
 

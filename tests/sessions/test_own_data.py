@@ -345,7 +345,7 @@ async def test_a_purge_that_readers_hold_up_says_so(
     from bot.errors import StorageError
     from bot.storage import connection
 
-    monkeypatch.setattr(connection, "READ_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "EMPTYING_AGAIN", 0.0)
     await stored(sqlite, "s", said("alice", "secret", turn="t1"), answers())
     reader = sqlite3.connect(sqlite.database.path, isolation_level=None)
     reader.execute("BEGIN")

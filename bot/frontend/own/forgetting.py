@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
 from bot.agent import Actor, Agent
 from bot.errors import StorageError
-from bot.events import new_id
+from bot.events import new_id, utc_now
 from bot.frontend.ids import PlaceKind, place_of
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
@@ -60,7 +61,11 @@ class Forgetter(Protocol):
 
 
 class Forgetting:
-    """Forgets turns in place, and lets the database's files keep nothing of them."""
+    """Forgets turns in place, and lets the database's files keep nothing of them.
+
+    Attributes:
+        now: Tells the time, by which purges are due.
+    """
 
     def __init__(
         self,
@@ -80,6 +85,7 @@ class Forgetting:
         self._reconciler = reconciler
         self._runs = runs
         self._tasks = tasks
+        self.now: Callable[[], datetime] = utc_now
 
     async def refusal(self, scope: Scope, session_id: str, actor: Actor) -> str | None:
         """Return why somebody may not let this be forgotten, `None` if they may."""
@@ -106,7 +112,7 @@ class Forgetting:
         refused = await self.refusal(scope, session_id, actor)
         if refused is not None:
             return refused
-        await self._marks.set(PURGE_DUE, new_id("purge"))
+        await self._marks.set(PURGE_DUE, _due(self.now()))
         match scope:
             case Scope.MINE:
                 await self._forget_in(session_id, actor.user_id)
@@ -165,10 +171,21 @@ class Forgetting:
 
     async def purge_if_due(self) -> None:
         """Do it where it could not be done before, or a process ended before it was."""
-        if await self._marks.get(PURGE_DUE):
+        due, _, _ = (await self._marks.get(PURGE_DUE) or "").partition(" ")
+        if due and datetime.fromisoformat(due) <= self.now():
             await self.purge()
 
     async def purge_soon(self) -> None:
         """Do it now or, if that cannot be, the next time somebody looks."""
-        await self._marks.set(PURGE_DUE, new_id("purge"))
+        await self._marks.set(PURGE_DUE, _due(self.now()))
         await self.purge()
+
+    async def purge_within_a_day(self) -> None:
+        """Let it be done with what else is deleted until then: all writes wait for it."""
+        if not await self._marks.get(PURGE_DUE):
+            await self._marks.set(PURGE_DUE, _due(self.now() + timedelta(days=1)))
+
+
+def _due(at: datetime) -> str:
+    """Return a mark that no other is equal to."""
+    return f"{at.isoformat()} {new_id('purge')}"

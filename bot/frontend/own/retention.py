@@ -84,9 +84,8 @@ class Retention:
         await self._pruning.prune(utc_now())
         if deleted:
             logger.info("%s conversations were deleted", deleted)
-            await self._forgetting.purge_soon()
-        else:
-            await self._forgetting.purge_if_due()
+            await self._forgetting.purge_within_a_day()
+        await self._forgetting.purge_if_due()
 
     # -- what Discord tells ------------------------------------------------------------------------
 
