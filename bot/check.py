@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from bot.agent.model.service import ModelAnswer, ModelRequest
 from bot.app import make_provider, make_store
 from bot.config import Settings, load_settings, unknown_names, variables_of
 from bot.errors import ConfigError, ModelError, StorageError
-from bot.frozen import dataclass
 from bot.mcp import Patience, Server, Servers, open_servers
 from bot.sessions.marks import MarkStore
 

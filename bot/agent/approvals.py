@@ -7,7 +7,7 @@ decide reads them first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +22,6 @@ from bot.events import (
     ToolResultEvent,
     ToolStatus,
 )
-from bot.frozen import dataclass
 
 EXPIRY = "expiry"
 """Who decides when nobody does."""

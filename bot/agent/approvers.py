@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-from bot.frozen import dataclass
 
 if TYPE_CHECKING:
     from bot.agent.approvals import Actor

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bot.events import Attachment, Author, Quote, Recalled, UserMessageEvent, new_id
-from bot.frozen import dataclass
 
 MAX_TEXT = 1_000_000
 """Characters of one message."""

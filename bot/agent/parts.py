@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +18,6 @@ from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.tools.tool import Tool, ToolSource
 from bot.agent.usage.meter import Meter
 from bot.events import UserMessageEvent
-from bot.frozen import dataclass
 from bot.sessions import Session, SessionManager
 
 

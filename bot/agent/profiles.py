@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
-
-from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from os import urandom
 from typing import Any
-
-from bot.frozen import dataclass
 
 
 def utc_now() -> datetime:

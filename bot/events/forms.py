@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import cached_property
 from typing import Any, Generic, TypeVar
-
-from bot.frozen import dataclass
 
 T = TypeVar("T")
 

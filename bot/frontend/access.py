@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum, auto
 
 from bot.agent.approvals import Actor
@@ -10,7 +11,6 @@ from bot.frontend.ids import user_id_of
 from bot.frontend.options import DMPolicy, FrontendOptions, ReplyMode
 from bot.frontend.settings.effective import Effective
 from bot.frontend.settings.own import Answers
-from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
-
-from bot.frozen import dataclass
 
 
 class PlaceKind(StrEnum):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.agent.usage.budgets import Budgets
 from bot.events import utc_now
 from bot.frontend.shards import ALL, IDENTIFY_SECONDS, Shards
-from bot.frozen import dataclass
 from bot.sessions.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
@@ -90,6 +89,6 @@ class FrontendOptions:
     shards: Shards = ALL
     rescue_every: float = 5.0
     identify_pause: float = IDENTIFY_SECONDS
-    lifetime: Lifetime = Lifetime()
+    lifetime: Lifetime = Lifetime()  # noqa: RUF009 - frozen
     api_base: str = DISCORD_API
     clock: Callable[[], datetime] = utc_now

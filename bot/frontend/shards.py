@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 
 from bot.frontend.tasks import Tasks
-from bot.frozen import dataclass
 
 IDENTIFY_SECONDS = 5.5
 """How long after one shard the next one of its bucket identifies.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bot.frontend.own.forgetting import Forgetter
 from bot.frontend.shards import Alone
-from bot.frozen import dataclass
 from bot.sessions import SessionStore, SQLSessionManager
 from bot.sessions.actions import ActionStore
 from bot.sessions.consents import ConsentStore

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import discord
 
@@ -46,7 +47,6 @@ from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.usage.report import UsageDesk
 from bot.frontend.view.elsewhere import Elsewhere
-from bot.frozen import dataclass
 from bot.monitoring import Metrics
 
 

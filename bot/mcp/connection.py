@@ -6,12 +6,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from bot.config import HttpServer, McpServer, StdioServer
-from bot.frozen import dataclass
 from bot.mcp.stderr import logged_stderr
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from bot.events import RecordedEvent
-from bot.frozen import dataclass
 
 
 class Metrics:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from bot.frozen import dataclass
 
 WRITTEN = Path(__file__).parent / "answers"
 

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +16,6 @@ from bot.ending import ending
 from bot.errors import ParleyError
 from bot.events import AssistantMessageEvent, UserMessageEvent
 from bot.frontend.view.view import view
-from bot.frozen import dataclass
 from bot.playground.exhibits import Exhibit, exhibits
 from bot.playground.stage import BotProcess, Stage, make_stage
 from bot.sandbox import Channel, Message, Sandbox

@@ -8,11 +8,11 @@ import sys
 from asyncio import create_subprocess_exec, subprocess, timeout
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bot.config import child_environment
-from bot.frozen import dataclass
 from bot.sandbox import Bot, Channel, Person, Sandbox, World
 
 Create = Callable[..., Awaitable[subprocess.Process]]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-
-from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

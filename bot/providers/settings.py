@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from bot.errors import ConfigError
-from bot.frozen import dataclass
 from bot.providers.presets import PRESETS, ProviderType
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from datetime import datetime
 
-from bot.frozen import dataclass
 from bot.sessions.rests import Rest
 from bot.sessions.times import stored_time
 from bot.storage import Connection, Database, Row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.events import (
@@ -16,7 +16,6 @@ from bot.events import (
     ToolResultEvent,
     UserMessageEvent,
 )
-from bot.frozen import dataclass
 from bot.sessions.session import Session
 
 FORGOTTEN = Quote(what="a message that was forgotten", text="")

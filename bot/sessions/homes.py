@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from bot.frozen import dataclass
 from bot.storage import Database
 
 _PUT = """

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 
 from bot.errors import NoRoomError
 from bot.events import new_id, utc_now
-from bot.frozen import dataclass
 from bot.sessions.words import words
 
 MOST = 200

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
-from bot.frozen import dataclass
 from bot.storage import Connection, Database
 
 

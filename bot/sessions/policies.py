@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from bot.events import new_id, utc_now
-from bot.frozen import dataclass
 from bot.sessions.times import stored_time
 from bot.storage import Database
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
-
-from bot.frozen import dataclass
 
 LOOKED_AHEAD = timedelta(days=64)
 """No rule leaves out more than a month, and no zone more than a day."""

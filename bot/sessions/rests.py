@@ -9,9 +9,9 @@ session ends its rest, whether they know of it or not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from bot.frozen import dataclass
 from bot.sessions.times import stored_time
 from bot.storage import Database, Row
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.errors import NoRoomError
-from bot.frozen import dataclass
 from bot.sessions.recurrence import Rule, from_json, next_due, to_json
 from bot.sessions.times import stored_time
 from bot.storage import Connection, Database, Row

@@ -6,6 +6,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.errors import DuplicateMessageError, SessionConflictError
@@ -15,7 +16,6 @@ from bot.events import (
     RecordedEvent,
     UserMessageEvent,
 )
-from bot.frozen import dataclass
 from bot.sessions.manager import SessionManager
 from bot.sessions.session import Session
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
 from bot.events import Usage, utc_now
-from bot.frozen import dataclass
 from bot.sessions.periods import Period, Span
 from bot.sessions.times import stored_time
 from bot.storage import Connection, Database

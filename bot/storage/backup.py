@@ -10,11 +10,11 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from bot.errors import StorageError
-from bot.frozen import dataclass
 
 PAGES = 1000
 """How many pages are copied at a time; Ctrl-C is heard in between."""

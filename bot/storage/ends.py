@@ -6,11 +6,11 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import ConfigError, StorageError
-from bot.frozen import dataclass
 from bot.storage.claim import claimed
 from bot.storage.connection import BUSY_SECONDS, prepare_writer
 from bot.storage.database import Row

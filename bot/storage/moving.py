@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.errors import StorageError
-from bot.frozen import dataclass
 from bot.storage.database import Row
 from bot.storage.ends import End, Table, opened
 

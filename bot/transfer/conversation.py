@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from bot.events import RecordedEvent
-from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

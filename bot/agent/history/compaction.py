@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from bot.agent.history.messages import Message, ToldTurn, last_compaction
 from bot.agent.history.shortening import Shortening, shortened
@@ -18,7 +19,6 @@ from bot.events import (
     Usage,
     UserMessageEvent,
 )
-from bot.frozen import dataclass
 from bot.sessions import Session
 
 SHORTEST, LONGEST = 256, 65_536

@@ -7,6 +7,7 @@ byte, however the events of several turns lie between each other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,6 @@ from bot.events import (
     TurnOutcome,
     UserMessageEvent,
 )
-from bot.frozen import dataclass
 
 Message = dict[str, Any]
 

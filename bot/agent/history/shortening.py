@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.events import (
     AssistantMessageEvent,
@@ -12,7 +12,6 @@ from bot.events import (
     ToolResultEvent,
     UserMessageEvent,
 )
-from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

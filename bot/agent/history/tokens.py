@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-from bot.frozen import dataclass
 
 BYTES_PER_TOKEN = 3.0
 """Before anything was reported. English has four to five, code three, Chinese three to four."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from bot.agent.history.messages import Message, opening, told_turns
@@ -12,7 +13,6 @@ from bot.agent.history.tokens import DEFAULT, Report, Scale, measure, size_of
 from bot.agent.model.service import ModelRequest
 from bot.agent.parts import Parts
 from bot.events import RecordedEvent
-from bot.frozen import dataclass
 from bot.sessions import Session
 
 LONG = 500

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bot.agent.approvals import arguments_to_run
@@ -22,7 +23,6 @@ from bot.agent.policy.rule import Mode
 from bot.agent.tools.tool import Check, Tool
 from bot.errors import ToolError
 from bot.events import ToolCall, utc_now
-from bot.frozen import dataclass
 
 Refusals = Mapping[str, str]
 """Why calls may not be made, as the model is told it, by call id."""

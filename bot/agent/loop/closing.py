@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from bot.agent.approvals import refusal
 from bot.agent.calls import CallState, call_states
@@ -18,7 +18,6 @@ from bot.events import (
     ToolStatus,
     TurnEndedEvent,
 )
-from bot.frozen import dataclass
 from bot.sessions import Session
 
 UNKNOWN_TEXT = (

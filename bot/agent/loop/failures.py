@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from os import urandom
 
 from bot.agent.history.messages import IMAGES_REFUSED
@@ -14,7 +15,6 @@ from bot.errors import (
     TurnFailedError,
 )
 from bot.events import Ask, ErrorEvent, TurnEndedEvent, TurnOutcome
-from bot.frozen import dataclass
 
 logger = logging.getLogger(__name__)
 

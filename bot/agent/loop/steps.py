@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 from bot.agent.calls import CallState, call_states
 from bot.events import ApprovalRequestedEvent, RecordedEvent
-from bot.frozen import dataclass
 from bot.sessions.turns import NONE_OPEN, after
 
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from os import urandom
 from typing import Any
@@ -37,7 +37,6 @@ from bot.events import (
     utc_now,
 )
 from bot.failpoints import around
-from bot.frozen import dataclass
 from bot.sessions import Session
 
 logger = logging.getLogger(__name__)

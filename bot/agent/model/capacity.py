@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bot.agent.history.compaction import Room
 from bot.agent.history.tokens import DEFAULT, Scale, sample_of, size_of
 from bot.agent.model.service import CountsTokens, Model, TellsContextWindow
-from bot.frozen import dataclass
 
 UNKNOWN = 32_768
 """Tokens that a model is taken to read where nobody knows: less than most do."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bot.agent.model.capacity import Capacity
 from bot.agent.model.service import HasModels, Model
-from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from bot.events import ToolCall, Usage
-from bot.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

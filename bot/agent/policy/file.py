@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from bot.agent.approvers import Approvers
 from bot.agent.policy.rule import UNSAID, Mode, OperatorRule, Rule
 from bot.errors import ConfigError
-from bot.frozen import dataclass
 
 _KEYS = ("mode", "approvers", "expires_hours", "managers")
 _LONGEST = 24 * 365

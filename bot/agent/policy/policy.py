@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.agent.policy.ceiling import within
 from bot.agent.policy.rule import NOTHING, UNSAID, Grant, Mode, OperatorRule, Rule
 from bot.errors import ApprovalRefusedError
 from bot.events import ApprovalRequestedEvent
-from bot.frozen import dataclass
 
 if TYPE_CHECKING:
     from bot.agent.approvals import Actor

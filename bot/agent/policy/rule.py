@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
 from bot.agent.approvers import Approvers
 from bot.agent.arguments import arguments_hash
-from bot.frozen import dataclass
 
 
 class Mode(StrEnum):

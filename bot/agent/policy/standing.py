@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, assert_never
 
 from bot.agent.approvers import Approvers
 from bot.agent.policy.rule import Grant, Mode, Rule
-from bot.frozen import dataclass
 from bot.sessions.policies import ChangeKind, PolicyChange
 
 

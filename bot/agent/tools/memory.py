@@ -8,7 +8,7 @@ only when they speak, and only where they allow it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.agent.approvers import Approvers
@@ -19,7 +19,6 @@ from bot.agent.tools.outputs import ToolOutput
 from bot.agent.tools.tool import Tool, tool
 from bot.errors import NoRoomError, ToolError
 from bot.events import Recalled, Receipt, RecordedEvent, ToolResultEvent, UserMessageEvent
-from bot.frozen import dataclass
 from bot.sessions import Session, SessionManager
 from bot.sessions.memories import LONGEST, InMemoryMemoryManager, Memory, MemoryManager
 

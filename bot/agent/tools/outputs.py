@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from bot.agent.history.visible import hides
 from bot.events import Attachment, Receipt
-from bot.frozen import dataclass
 from bot.sessions import SessionManager, SessionStore
 
 MAX_FILES = 10

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from bot.frozen import dataclass
 from bot.sessions.periods import Period, Span
 from bot.sessions.usage import Sums, UsageStore
 

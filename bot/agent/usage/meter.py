@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Protocol
 
 from bot.agent.model.service import Model, ModelAnswer, ModelEvent, ModelRequest, Reported, Retrying
 from bot.events import Usage
-from bot.frozen import dataclass
 from bot.sessions.usage import Purpose
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.agent import Actor, Agent, AgentRun
@@ -26,7 +26,6 @@ from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.text import plain
 from bot.frontend.view.card import person
-from bot.frozen import dataclass
 from bot.sessions.policies import ChangeKind, PolicyChange, server_scope
 
 WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."

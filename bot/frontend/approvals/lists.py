@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.agent import Agent
@@ -15,7 +16,6 @@ from bot.frontend.stores import Stores
 from bot.frontend.text import code
 from bot.frontend.view.card import person
 from bot.frontend.view.shown import Purpose
-from bot.frozen import dataclass
 from bot.sessions.store import ApprovalRecord
 
 MOST = 25

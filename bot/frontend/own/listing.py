@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import discord
@@ -9,7 +10,6 @@ import discord
 from bot.frontend.ids import user_id_of
 from bot.frontend.own.visibility import Visibility
 from bot.frontend.view.shown import Button
-from bot.frozen import dataclass
 from bot.sessions import SessionStore, Written
 
 PAGE = 10

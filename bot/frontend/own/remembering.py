@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bot.frontend.ids import Place, PlaceKind, place_of
 from bot.frontend.tasks import Tasks
 from bot.frontend.text import plain
-from bot.frozen import dataclass
 from bot.sessions.consents import ConsentStore
 from bot.sessions.homes import HomeStore
 from bot.sessions.memories import LONGEST, Memory, MemoryManager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.frozen import dataclass
+from dataclasses import dataclass
 
 TEXT = "text/plain"
 LONGEST = 100_000  # characters of a file that the model is told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import discord
@@ -18,7 +19,6 @@ from bot.frontend.reading.pdfs import pdf_text
 from bot.frontend.reading.texts import as_text
 from bot.frontend.refusals import DiscordError, asked
 from bot.frontend.text import one_line
-from bot.frozen import dataclass
 from bot.sessions import SessionStore
 
 logger = logging.getLogger(__name__)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from markdown_it.token import Token
 from wcwidth import width
 
 from bot.frontend.rendering.degrade import BREAK, on_one_line, plain
 from bot.frontend.rendering.grammar import inline_tokens
-from bot.frozen import dataclass
 
 COLUMNS = 42  # of a phone
 _MARKUP = re.compile(r"[\\`*_~|<!\[&$]")

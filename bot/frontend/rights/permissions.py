@@ -10,6 +10,7 @@ What is not promised: that nothing changes between the last look and what Discor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import discord
 
@@ -18,7 +19,6 @@ from bot.errors import ToolError
 from bot.frontend.rights.places import places_called
 from bot.frontend.rights.requests import found
 from bot.frontend.rights.standing import Place, Standing, standing_of
-from bot.frozen import dataclass
 
 Names = Sequence[str]
 """Permissions, as discord.py calls them."""

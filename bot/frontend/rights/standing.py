@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeGuard
 
 import discord
@@ -11,7 +12,6 @@ from bot.agent import ExecutionContext
 from bot.errors import ToolError
 from bot.frontend.ids import place_of, user_of
 from bot.frontend.rights.requests import found
-from bot.frozen import dataclass
 
 Place = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 

@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -29,7 +30,6 @@ from bot.frontend.showing.outbox import Outbox
 from bot.frontend.showing.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.frontend.view.card import person
-from bot.frozen import dataclass
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.recurrence import latest_due
 from bot.sessions.schedules import Schedule, ScheduleStore

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -12,7 +13,6 @@ from bot.events import new_id
 from bot.frontend.ids import place_of
 from bot.frontend.schedules.when import WhenError, read_when
 from bot.frontend.text import plain
-from bot.frozen import dataclass
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.recurrence import Once, Rule, next_due
 from bot.sessions.schedules import Schedule, ScheduleStore

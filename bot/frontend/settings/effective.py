@@ -7,14 +7,13 @@ not been set.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
 from bot.frontend.options import FrontendOptions, ReplyMode
 from bot.frontend.settings.extras import within
 from bot.frontend.settings.own import Answers, ChannelSettings, Own, PromptMode, ServerSettings
-from bot.frozen import dataclass
 
 T = TypeVar("T")
 

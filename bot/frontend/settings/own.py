@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from bot.frontend.options import ReplyMode
-from bot.frozen import dataclass
 
 PROMPT_LIMIT = 8_000
 """Characters of a system prompt."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.agent.model.reasoning import Reasoning
 from bot.frontend.rendering.markdown import Stream
 from bot.frontend.showing.pacing import Kind
 from bot.frontend.text import code
 from bot.frontend.view.shown import Button, Key, Purpose, Shown, stop_id
-from bot.frozen import dataclass
 
 STATUS = "status"  # the subject of a turn's status line
 NAMED = 5  # tools in a status line

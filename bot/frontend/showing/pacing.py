@@ -19,13 +19,13 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from types import SimpleNamespace
 
 import aiohttp
 
 from bot.frontend.locks import Locks
-from bot.frozen import dataclass
 from bot.monitoring import Metrics
 
 # Before Discord has told anything: 5 in 5 seconds, which is empirical and not documented.

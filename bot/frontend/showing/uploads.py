@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import discord
 
 from bot.frontend.rendering.markdown import LIMIT
 from bot.frontend.view.shown import File, Shown
-from bot.frozen import dataclass
 
 EVERYWHERE = 10 * 1024 * 1024
 """What Discord takes of a file where no server allows more (reference, "Uploading Files")."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import discord
@@ -13,7 +14,6 @@ from bot.frontend.ids import user_of
 from bot.frontend.people import People
 from bot.frontend.rendering.markdown import render
 from bot.frontend.text import plain, relative_time
-from bot.frozen import dataclass
 from bot.sessions.periods import Period, Span
 from bot.sessions.usage import Sums, UsageStore
 from bot.sessions.usage_csv import SUMS, csv_of, sums_row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot.agent.loop.failures import kind_of
@@ -13,7 +14,6 @@ from bot.frontend.rendering.markdown import LIMIT, render
 from bot.frontend.text import code, one_line, plain
 from bot.frontend.view.folded import folded
 from bot.frontend.view.shown import Blob, Button, File, Key, Purpose, Shown, again_id, take_back_id
-from bot.frozen import dataclass
 
 RECEIPT_LENGTH = 700
 EMPTY_ANSWER = "*(The answer was empty.)*"

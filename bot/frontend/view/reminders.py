@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.events import ApprovalRequestedEvent
 from bot.frontend.text import code
 from bot.frontend.view.shown import Key, Purpose, Shown
-from bot.frozen import dataclass
 
 LAST = timedelta(hours=1)
 SHORTEST = timedelta(minutes=10)

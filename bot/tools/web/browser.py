@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from ipaddress import ip_address
 
 import aiohttp
@@ -15,7 +16,6 @@ from yarl import URL
 
 from bot.agent.history.visible import one_line
 from bot.errors import ToolError
-from bot.frozen import dataclass
 from bot.tools.web.addresses import Allow
 from bot.tools.web.urls import checked
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from yarl import URL
-
-from bot.frozen import dataclass
 
 CHUNK = 16_384
 """Characters parsed at a time: others get Python's lock in between."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import discord
@@ -16,7 +17,6 @@ from bot.frontend.commands.interactions import tell_failure
 from bot.frontend.commands.settings.topics import OF_SERVERS, TITLES, Menu, Topic, overview, told_of
 from bot.frontend.settings.effective import Effective
 from bot.frontend.text import one_line
-from bot.frozen import dataclass
 from bot.sessions.settings import Scope
 
 OPTIONS = 25  # of a menu; Discord takes no more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -11,7 +12,6 @@ from bot.frontend.settings.effective import Chosen, Effective, Operator, Source
 from bot.frontend.settings.own import Answers
 from bot.frontend.text import code, plain
 from bot.frontend.view.card import person
-from bot.frozen import dataclass
 from bot.sessions.settings import Change, Scope
 
 
