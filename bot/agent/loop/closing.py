@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.agent.approvals import refusal
 from bot.agent.calls import CallState, call_states
-from bot.agent.model.growing import Growing
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -36,7 +35,7 @@ class Shown:
 
     turn_id: str
     call: int
-    text: Growing = field(default_factory=Growing)
+    pieces: list[str]
 
 
 def end_turn(
@@ -58,7 +57,7 @@ def _interrupted(
     """Give the answer that was cut, unless it is in the log already or of another turn."""
     if shown is None or shown.turn_id != events[0].turn_id or shown.call != answers(events):
         return
-    text = str(shown.text)
+    text = "".join(shown.pieces)
     if text.strip():
         yield AssistantMessageEvent(turn_id=shown.turn_id, text=text, interrupted=True)
 
