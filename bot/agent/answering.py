@@ -24,6 +24,7 @@ from bot.agent.model import (
 from bot.agent.parts import Parts, asker
 from bot.agent.policy import Rules
 from bot.agent.rule import Mode
+from bot.agent.steps import goes_on
 from bot.agent.tools import Tool
 from bot.errors import ContextTooLongError, ModelUnavailableError, ToolError, TurnFailedError
 from bot.events import (
@@ -164,7 +165,7 @@ async def _record_answer(
     )
 
     def decide(session: Session) -> Sequence[RecordedEvent]:
-        if not session.is_open(turn_id):
+        if not goes_on(session, turn_id):
             return ()
         told = (tell(parts, session, turn_id, call, refusals, rules) for call in answer.tool_calls)
         return [message, *(event for event in told if event is not None)]

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from bot.agent.closing import Shown, end_turn
 from bot.agent.compaction import is_boundary
-from bot.agent.live import Decide, LiveSession
+from bot.agent.live import HEED_EVERY, Decide, LiveSession
 from bot.agent.loop import stopped
+from bot.agent.steps import goes_on
 from bot.errors import NotUndoneError
-from bot.events import RecordedEvent, ResetEvent
+from bot.events import RecordedEvent, ResetEvent, StopRequestedEvent
 from bot.sessions import Session
 
 UNDO_WITHIN = timedelta(minutes=10)
+CARRIED_OUT_WITHIN = HEED_EVERY + 1.0
+"""Seconds after which whoever asked another process to end a turn ends it."""
+LOOKED_AFTER = 0.05
+
+
+async def ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> bool:
+    """Have the process that runs the session end some turns, or all; return whether it was asked.
+
+    It alone knows what was shown of an answer, which is recorded with the end. What it leaves
+    open, because it has died or does not look, is for the caller to end.
+    """
+    if not await live.is_run_elsewhere():
+        return False
+
+    def ask(session: Session) -> Sequence[RecordedEvent]:
+        ids = (each for each in _open_among(session, turn_ids) if goes_on(session, each))
+        return [StopRequestedEvent(turn_id=each, by=by) for each in ids]
+
+    asked = await live.record(ask)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CARRIED_OUT_WITHIN):
+            while _open_among(live.session, turn_ids):
+                await asyncio.sleep(LOOKED_AFTER)
+                await live.look()
+    return bool(asked)
 
 
 def ending(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> Decide:

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from bot.agent.closing import Shown
 from bot.agent.interrupts import Interrupts
-from bot.agent.steps import Done, Wait, next_step
+from bot.agent.steps import Done, Wait, goes_on, next_step
 from bot.errors import AccessDeniedError, SessionConflictError, StorageError
 from bot.events import RecordedEvent
 from bot.sessions import Lease, Session, SessionManager, SessionStore
@@ -304,6 +304,17 @@ class LiveSession:
             with contextlib.suppress(StorageError, AccessDeniedError):  # the run meets it itself
                 await self._heed(store)
 
+    async def look(self) -> None:
+        """Read the session again, if other processes have recorded something in it."""
+        if isinstance(self._manager, SessionStore) and self._manager.is_shared:
+            await self._heed(self._manager)
+
+    async def is_run_elsewhere(self) -> bool:
+        """Return whether another living process holds the lease."""
+        if self._holder is not None or not isinstance(self._manager, SessionStore):
+            return False
+        return await self._manager.is_run_elsewhere(self.session_id)
+
     async def _heed(self, store: SessionStore) -> None:
         """Look whether others have recorded something, and end what they have ended."""
         standing = await store.standing(self.session_id)
@@ -318,7 +329,7 @@ class LiveSession:
             await self._read()
         self._changed.tell()
         self._on_recorded(self.session_id, ())
-        if self.answered and not self.session.is_open(self.answered):
+        if self.answered and not goes_on(self.session, self.answered):
             self.interrupts.interrupt()
 
     def _may_drive(self, turn_id: str | None) -> bool:

@@ -13,7 +13,7 @@ from bot.agent.interrupts import Interrupted, Interrupts
 from bot.agent.live import LiveSession
 from bot.agent.parts import Parts
 from bot.agent.said import brings_images
-from bot.agent.steps import CallModel, Done, RunTools, Settle, Wait, next_step
+from bot.agent.steps import CallModel, Done, RunTools, Settle, Stop, Wait, next_step, stop_requested
 from bot.agent.working import Work, again, run_tools, run_works
 from bot.errors import StorageError, TurnFailedError
 from bot.events import (
@@ -26,6 +26,8 @@ from bot.events import (
 )
 from bot.sessions import Session
 
+Move = CallModel | RunTools | Settle | Stop
+"""A step that is for whoever runs the session to do."""
 MAX_ATTEMPTS = 3
 """The attempt at which a turn that was interrupted again and again is given up."""
 
@@ -80,7 +82,8 @@ class Loop:
                     async for event in events:
                         yield event
             except Interrupted:
-                await self._end(stopped(step.turn_id))
+                if stop_requested(self._live.session.turn(step.turn_id)) is None:
+                    await self._end(stopped(step.turn_id))
             except Exception as exc:  # noqa: BLE001 - the turn fails, and that is told
                 failure = await self._fail(exc)
             for recorded in self._news():
@@ -97,7 +100,7 @@ class Loop:
             self.error = None
         self.turn_id = self._live.answered = turn_id
 
-    async def _next(self) -> CallModel | RunTools | Settle | None:
+    async def _next(self) -> Move | None:
         """Return the next step, if it is for us to do; what waits too long is expired first."""
         while True:
             session = self._live.session
@@ -117,7 +120,7 @@ class Loop:
             if rest:
                 return None
 
-    async def _take(self, step: CallModel | RunTools | Settle) -> AsyncGenerator[Event, None]:
+    async def _take(self, step: Move) -> AsyncGenerator[Event, None]:
         match step:
             case CallModel():
                 async with aclosing(ask_model(self._parts, self._live, step.turn_id)) as live:
@@ -129,6 +132,8 @@ class Loop:
                     async for beat in told:
                         for event in self._news() if beat is None else (beat,):
                             yield event
+            case Stop():
+                await self._end(stopped(step.turn_id), by=step.by)
             case unsettled:
                 await self._settle(unsettled)
 
@@ -169,7 +174,7 @@ class Loop:
         def decide(session: Session) -> Sequence[RecordedEvent]:
             nonlocal attempts
             step = next_step(session.unfinished())
-            if isinstance(step, Done | Wait) or self._live.is_awaited(step.turn_id):
+            if isinstance(step, Done | Wait | Stop) or self._live.is_awaited(step.turn_id):
                 return ()
             self.turn_id = step.turn_id
             before = session.turn(step.turn_id)
@@ -195,9 +200,9 @@ class Loop:
             self._live.session.turn(self.turn_id)
         )
 
-    async def _end(self, end: TurnEndedEvent) -> None:
+    async def _end(self, end: TurnEndedEvent, *, by: str = "bot") -> None:
         shown = self._live.shown
-        await self._live.record(lambda s: end_turn(s, end, by="bot", shown=shown))
+        await self._live.record(lambda s: end_turn(s, end, by=by, shown=shown))
 
     def _news(self) -> Sequence[RecordedEvent]:
         """Return what was recorded since the last call, by whomever."""

@@ -25,6 +25,7 @@ from bot.agent.parts import Parts
 from bot.agent.policy import Rules
 from bot.agent.progress import Progress
 from bot.agent.rule import Mode
+from bot.agent.steps import goes_on
 from bot.agent.tools import Tool
 from bot.errors import StateError, ToolError, ToolOutcomeUnknownError
 from bot.events import (
@@ -116,7 +117,7 @@ async def _start(
         states = call_states(session.turn(calls[0].turn_id))
         for call_id in (state.call.call_id for state in calls):
             state = states.get(call_id)
-            if state is None or not session.is_open(state.turn_id) or not state.may_start:
+            if state is None or not goes_on(session, state.turn_id) or not state.may_start:
                 continue
             ready = prepare(parts, session, state, refusals, rules)
             if isinstance(ready, Work):

@@ -108,6 +108,10 @@ class SessionStore(SessionManager):
     async def standing(self, session_id: str) -> Standing | None:
         """Return how a session stands now, `None` if there is none."""
 
+    async def is_run_elsewhere(self, session_id: str) -> bool:
+        """Return whether another living process holds a session's lease; where there is one."""
+        return False
+
     # -- reading -----------------------------------------------------------------------------------
 
     @abstractmethod

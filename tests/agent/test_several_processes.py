@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from bot import (
     AgentRun,
     ApprovalRequestedEvent,
     AssistantMessageEvent,
+    RecordedEvent,
     RunStatus,
     SQLiteSessionManager,
+    StopRequestedEvent,
     ToolResultEvent,
     ToolStartedEvent,
     ToolStatus,
@@ -25,7 +27,7 @@ from bot import (
     UserMessage,
     tool,
 )
-from bot.agent import live
+from bot.agent import endings, live
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
@@ -482,6 +484,148 @@ async def test_a_stop_by_another_process_ends_a_stream_that_says_nothing(
     assert len(heard) > before  # so that what was recorded elsewhere is shown
     model.says("here")
     assert (await agent.run("two", session_id="s")).output == "here"
+
+
+@pytest.mark.usefixtures("attentive")
+@pytest.mark.parametrize("how", ["stop", "reset", "end"])
+async def test_what_was_shown_is_recorded_whichever_process_ends_its_turn(
+    how: str,
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+) -> None:
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    if how == "stop":
+        assert await other.stop("s", by="mod")
+    elif how == "reset":
+        await other.reset("s", by="mod")
+    else:
+        assert await other.end("s", None, by="mod")
+    assert (await run).status is RunStatus.STOPPED
+    [asked, shown, end] = await _ending_of(manager)
+    assert isinstance(asked, StopRequestedEvent)
+    assert isinstance(shown, AssistantMessageEvent)
+    assert (shown.text, shown.interrupted) == ("half", True)
+    assert isinstance(end, TurnEndedEvent)
+
+
+async def test_an_answer_that_is_complete_when_another_process_has_stopped_it_is_a_cut_one(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    """The stop was recorded first; the run has not looked yet."""
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    asked = _requests(other)
+    stop = asyncio.create_task(other.stop("s", by="mod"))
+    await asked.wait()
+    gate.release()
+    assert (await run).status is RunStatus.STOPPED
+    assert await stop
+    [_, shown, end] = await _ending_of(manager)
+    assert isinstance(shown, AssistantMessageEvent)
+    assert (shown.text, shown.interrupted) == ("halfrest", True)
+    assert isinstance(end, TurnEndedEvent)
+
+
+async def test_no_tool_starts_once_another_process_has_stopped_the_turn(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    """The second call waits for a human, who says yes after the stop."""
+    working, go = asyncio.Event(), asyncio.Event()
+
+    @tool(approval=True)
+    def pay() -> str:
+        return "never"
+
+    async def slow() -> str:
+        working.set()
+        await go.wait()
+        return "slow"
+
+    model.says(calls=[("pay", {}), ("slow", {})])
+    run = await begun(make_agent(tools=[pay, slow]).run("go", session_id="s"))
+    await working.wait()
+    other = make_other(tools=[pay, slow])
+    [request] = await other.pending("s")
+    asked = _requests(other)
+    stop = asyncio.create_task(other.stop("s", by="mod"))
+    await asked.wait()
+    await other.approve("s", request.approval_id, by="mod")
+    go.set()
+    assert (await run).status is RunStatus.STOPPED
+    assert await stop
+    [start] = await events_of(manager, "s", ToolStartedEvent)
+    results = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(start, ToolStartedEvent)
+    assert [each.status for each in results if isinstance(each, ToolResultEvent)] == [
+        ToolStatus.OK,
+        ToolStatus.CANCELLED,
+    ]
+
+
+async def test_a_stop_is_carried_out_by_whoever_goes_on_if_both_processes_end(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    gate = model.pauses("half", "rest")
+    agent, other = make_agent(), make_other()
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    asked = _requests(other)
+    stop = asyncio.create_task(other.stop("s", by="mod"))
+    await asked.wait()
+    for each, ended in ((agent, run), (other, stop)):
+        each.suspend()
+        ended.cancel()
+        await asyncio.wait([ended])
+        await each.close()
+    assert (await make_other().resume("s")).status is RunStatus.STOPPED
+    assert len(model.requests) == 1
+    assert [type(each) for each in await _ending_of(manager)] == [
+        StopRequestedEvent,
+        TurnEndedEvent,
+    ]
+
+
+async def test_who_stops_ends_the_turn_if_its_process_does_not(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 0.05)
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    assert await other.stop("s", by="mod")
+    session = await other.resume("s")
+    assert session.context.session.open_turns == ()
+    gate.release()
+    assert (await run).status is RunStatus.STOPPED
+
+
+def _requests(agent: Agent) -> asyncio.Event:
+    """Return what is set once an agent has asked that a turn be ended."""
+    asked = asyncio.Event()
+
+    def note(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        if any(isinstance(event, StopRequestedEvent) for event in events):
+            asked.set()
+
+    agent.watch(note)
+    return asked
+
+
+async def _ending_of(manager: SQLSessionManager) -> list[RecordedEvent]:
+    """Return what was recorded of the first turn after its message, before any reset."""
+    log = await manager.read_log("s")
+    return [event for event in log[1:] if event.turn_id == log[0].turn_id]
 
 
 @pytest.mark.usefixtures("attentive")

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent import live
+from bot.agent import live, tool
 from bot.errors import StorageError
+from bot.events import RecordedEvent, ToolResultEvent
 from bot.frontend import ParleyClient
 from bot.sessions import PostgresSessionManager
 from tests.e2e.stage import PATIENCE, Stage, parley
@@ -117,4 +118,37 @@ async def test_a_stop_that_the_other_records_stops_the_stream(
             session_id = f"channel-{stage.desk.id}"
             assert await second.agent.stop(session_id, by=f"user-{stage.alice.id}")
             await stage.says(stage.desk, "Stopped.")
+    assert stage.said(stage.desk) == ["Let me see.", "Stopped."]
     assert "Stop" not in [label for each in stage.desk.messages for label in labels(each)]
+
+
+async def test_what_one_left_beside_a_request_the_other_settles_before_anybody_decides(
+    stage: Stage, stores: list[PostgresSessionManager]
+) -> None:
+    begun, told = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def endless() -> str:
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    def note(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        if any(isinstance(event, ToolResultEvent) for event in events):
+            told.set()
+
+    stage.tools.more = [endless]
+    stage.model.says(calls=[("delete_file", {"path": "a.txt"}), ("endless", {})])
+    async with process(stage, stores[0]) as first:
+        await stage.alice.says("delete a.txt", in_=stage.desk)
+        await begun.wait()
+        async with process(stage, stores[1]) as second:
+            second.agent.watch(note)
+            await stage.kill(first)
+            await first._parts.reading.cancel()
+            await stores[0].database.close()
+            async with asyncio.timeout(PATIENCE):
+                await told.wait()
+            session = await stores[1].get(f"channel-{stage.desk.id}")
+            assert session is not None
+            assert session.waits
