@@ -13,6 +13,7 @@ from bot.agent import live, tool
 from bot.errors import StorageError
 from bot.events import RecordedEvent, ToolResultEvent
 from bot.frontend import ParleyClient
+from bot.frontend.recovery import Recovery
 from bot.sessions import PostgresSessionManager
 from tests.e2e.stage import PATIENCE, Stage, parley
 from tests.postgres import Server
@@ -123,9 +124,9 @@ async def test_a_stop_that_the_other_records_stops_the_stream(
 
 
 async def test_what_one_left_beside_a_request_the_other_settles_before_anybody_decides(
-    stage: Stage, stores: list[PostgresSessionManager]
+    stage: Stage, stores: list[PostgresSessionManager], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, told = asyncio.Event(), asyncio.Event()
+    begun, recovered, told = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     @tool
     async def endless() -> str:
@@ -137,13 +138,22 @@ async def test_what_one_left_beside_a_request_the_other_settles_before_anybody_d
         if any(isinstance(event, ToolResultEvent) for event in events):
             told.set()
 
+    recover = Recovery.recover
+
+    async def noted(recovery: Recovery) -> None:
+        await recover(recovery)
+        recovered.set()
+
+    monkeypatch.setattr(Recovery, "recover", noted)
     stage.tools.more = [endless]
     stage.model.says(calls=[("delete_file", {"path": "a.txt"}), ("endless", {})])
     async with process(stage, stores[0]) as first:
         await stage.alice.says("delete a.txt", in_=stage.desk)
         await begun.wait()
+        recovered.clear()
         async with process(stage, stores[1]) as second:
             second.agent.watch(note)
+            await recovered.wait()  # and this was left to the first
             await stage.kill(first)
             await first._parts.reading.cancel()
             await stores[0].database.close()
