@@ -139,6 +139,8 @@ class Loop:
 
     async def _settle(self, step: Settle) -> None:
         """Close calls that cannot go on; those of idempotent tools are simply run again."""
+        begun = [state.call.tool for state in step.calls if state.started is not None]
+        await self._live.interrupts.guard(lambda: self._parts.arrived(begun))
         works = again(self._parts, step.calls)
         await self._run_again(works)
         rerun = {work.call.call_id for work in works}

@@ -107,6 +107,7 @@ async def _start(
     parts: Parts, live: LiveSession, calls: Sequence[CallState], holder: str
 ) -> list[Work]:
     """Record the starts, and what keeps a call from starting after all; return the started."""
+    await live.interrupts.guard(lambda: parts.arrived(state.call.tool for state in calls))
     refusals = await refusals_to_start(parts, live, calls)
     rules = await parts.policy.refreshed(live.session_id)
     begun: dict[str, Work] = {}
@@ -142,7 +143,7 @@ def prepare(
     call, turn_id = state.call, state.turn_id
     tool = parts.tools.get(call.tool)
     if tool is None:
-        return failed(turn_id, call, f"There is no tool {call.tool!r} any more.")
+        return failed(turn_id, call, f"There is no tool {call.tool!r} now; nothing was done.")
     try:
         arguments = tool.parameters.effective(call.arguments)
         if state.decision is not None:
