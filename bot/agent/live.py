@@ -62,6 +62,7 @@ class LiveSession:
         self._driven = False
         self._driver: asyncio.Task[object] | None = None
         self._awaited: list[str] = []
+        self._heard: list[list[RecordedEvent]] = []
         self._holder: str | None = None
         self.answered = ""
 
@@ -112,8 +113,27 @@ class LiveSession:
         if self._session is None:
             self._session = stored
         else:
+            known = self._session.last_seq
             self._session.adopt(stored)
+            self._tell(stored.since(known + 1))
         self._is_current = True
+
+    @contextlib.contextmanager
+    def heard(self, after: int) -> Iterator[list[RecordedEvent]]:
+        """Give a list to which everything recorded is added, from after an event on.
+
+        What a reset takes out of the window right after it was recorded is in it too.
+        """
+        heard = list(self.session.since(after + 1))
+        self._heard.append(heard)
+        try:
+            yield heard
+        finally:
+            self._heard = [each for each in self._heard if each is not heard]
+
+    def _tell(self, recorded: Sequence[RecordedEvent]) -> None:
+        for heard in self._heard:
+            heard.extend(recorded)
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -190,6 +210,7 @@ class LiveSession:
         """Show what has been saved; a window that reaches further back is read again first."""
         self.session.become(draft)
         self._is_current = not draft.is_short
+        self._tell(recorded)
         self._on_recorded(self.session_id, recorded)
 
     async def _save(self, session: Session) -> None:

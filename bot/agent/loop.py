@@ -47,6 +47,7 @@ class Loop:
     Attributes:
         turn_id: The turn of the last step.
         error: What made the last failed turn fail.
+        seen: What was recorded of it here, also what is not in the window any more.
 
     Each turn goes by the profile that its session has when it begins here.
     """
@@ -56,6 +57,8 @@ class Loop:
     ) -> None:
         self.turn_id = mine or ""
         self.error: Exception | None = None
+        self.seen: list[RecordedEvent] = []
+        self._heard: list[RecordedEvent] = []
         self._general = parts
         self._parts = parts
         self._live = live
@@ -70,6 +73,12 @@ class Loop:
         Raises:
             StorageError: if the log cannot be read or written; the turn stays open.
         """
+        with self._live.heard(self._told) as self._heard:
+            async with aclosing(self._steps(recovering=recovering)) as events:
+                async for event in events:
+                    yield event
+
+    async def _steps(self, *, recovering: bool) -> AsyncGenerator[Event, None]:
         if recovering:
             await self._resume()
         for recorded in self._news():
@@ -208,6 +217,7 @@ class Loop:
 
     def _news(self) -> Sequence[RecordedEvent]:
         """Return what was recorded since the last call, by whomever."""
-        news = self._live.session.since(self._told + 1)
-        self._told = self._live.session.last_seq
+        news = tuple(self._heard)
+        self._heard.clear()
+        self.seen = [each for each in (*self.seen, *news) if each.turn_id == self.turn_id]
         return news
