@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.agent.context import ExecutionContext
-from bot.agent.history import history
-from bot.agent.model import ModelRequest
+from bot.agent.history.messages import history
+from bot.agent.model.service import ModelRequest
 from bot.events import AssistantMessageEvent, RecordedEvent, UserMessageEvent
 
 SIZE = 10_000_000
@@ -178,7 +178,7 @@ async def _awaited(run: Any) -> None:
 
 
 async def tool_result() -> None:
-    from bot.agent.tools import tool
+    from bot.agent.tools.tool import tool
 
     @tool
     def everything() -> list[dict[str, str]]:

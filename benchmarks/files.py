@@ -7,8 +7,8 @@ import time
 from collections.abc import Awaitable
 from functools import partial
 
-from bot.agent.attachments import Attachments
-from bot.agent.threads import in_daemon_thread
+from bot.agent.history.attachments import Attachments
+from bot.agent.tools.threads import in_daemon_thread
 from bot.frontend.reading.files import understood
 from bot.sessions import InMemorySessionManager
 from tests.frontend.reading.samples import noise, pdf

@@ -20,7 +20,7 @@ from typing import Any
 import aiohttp
 import openai
 
-from bot.agent.model import ModelAnswer, ModelRequest, TextDelta
+from bot.agent.model.service import ModelAnswer, ModelRequest, TextDelta
 from bot.providers import Provider
 
 CHUNKS = 2_000

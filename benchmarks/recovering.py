@@ -26,8 +26,8 @@ from bot.events import (
     utc_now,
 )
 from bot.frontend import FrontendOptions, Stores
-from bot.frontend.answers import Look
-from bot.frontend.view import view
+from bot.frontend.view.answers import Look
+from bot.frontend.view.view import view
 from bot.sessions import Session, SQLiteSessionManager
 from bot.sessions.deliveries import Delivery
 from tests.e2e.stage import Tools, parley

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from markdown_it import MarkdownIt
 
-from bot.frontend.markdown import Stream, render, split
+from bot.frontend.rendering.markdown import Stream, render, split
 
 ROUNDS = 41
 ANSWER = """\

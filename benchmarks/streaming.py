@@ -19,11 +19,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.frontend import FrontendOptions, ParleyClient
-from bot.frontend.draft import Subject
-from bot.frontend.outbox import Outbox
-from bot.frontend.preview import Previews
-from bot.frontend.shown import Key, Shown
+from bot.frontend.showing.draft import Subject
+from bot.frontend.showing.outbox import Outbox
+from bot.frontend.showing.preview import Previews
 from bot.frontend.tasks import Tasks
+from bot.frontend.view.shown import Key, Shown
 from bot.sandbox import REAL_LIMITS, Channel, Limits, Place, Rate, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import SQLiteSessionManager

@@ -16,9 +16,9 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.agent.budgets import Budgets, Limits
-from bot.agent.meter import Call
-from bot.agent.metering import StoredMeter
+from bot.agent.usage.budgets import Budgets, Limits
+from bot.agent.usage.meter import Call
+from bot.agent.usage.metering import StoredMeter
 from bot.events import Usage
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.periods import Period, Span

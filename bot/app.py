@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from bot.agent import Agent, Profiles, Tool, ToolSource
 from bot.agent.approvals import MayDecide
-from bot.agent.budgets import Budgets, Limits
-from bot.agent.meter import Meter
-from bot.agent.metering import StoredMeter
-from bot.agent.policy import FixedPolicy, Policy, Rules
-from bot.agent.policy_file import PolicyFile, parse_policy
+from bot.agent.policy.file import PolicyFile, parse_policy
+from bot.agent.policy.policy import FixedPolicy, Policy, Rules
+from bot.agent.usage.budgets import Budgets, Limits
+from bot.agent.usage.meter import Meter
+from bot.agent.usage.metering import StoredMeter
 from bot.config import DEFAULT_TOOLS, SHIPPED, Settings
 from bot.ending import Ending, ending
 from bot.errors import ConfigError
@@ -257,7 +257,7 @@ async def run_bot(settings: Settings) -> None:
 
 async def _stay(client: ParleyClient, token: str, end: Ending) -> None:
     """Be connected until a signal comes; the connection lasts until the client is closed."""
-    from bot.frontend.connect import connect
+    from bot.frontend.connection.connect import connect
 
     connection = asyncio.create_task(connect(client, token), name="connection")
     stopping = asyncio.create_task(end.asked.wait(), name="stopping")
@@ -368,7 +368,7 @@ def _days(number: float) -> timedelta | None:
 
 def preload() -> None:
     """Import all that takes long: best before there is an event loop to hold up."""
-    import bot.frontend.connect
+    import bot.frontend.connection.connect
     import bot.frontend.tools
     import bot.providers.sdk
     import bot.storage.connection  # noqa: F401 - used by whoever imports them again

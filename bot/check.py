@@ -12,7 +12,7 @@ from typing import Any
 
 import aiohttp
 
-from bot.agent.model import ModelAnswer, ModelRequest
+from bot.agent.model.service import ModelAnswer, ModelRequest
 from bot.app import make_provider, make_store
 from bot.config import Settings, load_settings, unknown_names, variables_of
 from bot.errors import ConfigError, ModelError, StorageError

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from bot.agent import Agent, AgentRun
-from bot.agent.visible import visible_json
+from bot.agent.history.visible import visible_json
 from bot.errors import ModelError, ParleyError
 from bot.events import (
     ApprovalRequestedEvent,

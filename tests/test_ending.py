@@ -158,7 +158,7 @@ async def test_a_connection_that_ends_for_good_ends_it_though_a_tool_hangs(
         ("discord:Client", "__aenter__"),
         ("discord:Client", "login"),
         ("bot.frontend.client", "learn_gateway"),
-        ("bot.frontend.tree:Tree", "sync_if_changed"),
+        ("bot.frontend.commands.tree:Tree", "sync_if_changed"),
         ("bot.sessions.marks:MarkStore", "get"),
         ("discord:AutoShardedClient", "launch_shards"),
         ("discord:AutoShardedClient", "connect"),

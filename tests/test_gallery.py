@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.frontend.markdown import LIMIT
+from bot.frontend.rendering.markdown import LIMIT
 from bot.playground.exhibits import exhibits
 from bot.playground.gallery import gallery
 from bot.sandbox import Message

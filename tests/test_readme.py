@@ -18,7 +18,7 @@ from bot import (
     SessionManager,
     UserMessageEvent,
 )
-from bot.agent.policy_file import parse_policy
+from bot.agent.policy.file import parse_policy
 from bot.check import PERMISSIONS, SCOPES
 from bot.config import env_names
 from bot.config.servers import read_servers

@@ -5,10 +5,10 @@ from bot.agent.approvals import Actor
 from bot.agent.approvers import Approvers
 from bot.agent.context import ExecutionContext
 from bot.agent.inputs import UserMessage
-from bot.agent.outputs import File, ToolOutput
 from bot.agent.profiles import Profile, Profiles
 from bot.agent.run import AgentResult, AgentRun
-from bot.agent.tools import LateToolSource, Tool, ToolSource, tool
+from bot.agent.tools.outputs import File, ToolOutput
+from bot.agent.tools.tool import LateToolSource, Tool, ToolSource, tool
 
 __all__ = [
     "Actor",

@@ -10,24 +10,24 @@ from typing import Any
 
 from bot.agent.again import asked_again
 from bot.agent.approvals import Actor, MayDecide, Verdict
-from bot.agent.attachments import Attachments
-from bot.agent.closing import end_turn
-from bot.agent.compacting import compact_by_hand
 from bot.agent.context import ExecutionContext
-from bot.agent.ending import pending
-from bot.agent.endings import ended_elsewhere, ending, resetting, undone
+from bot.agent.history.attachments import Attachments
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.live import LiveSession, MayContinue, OnRecorded
-from bot.agent.loop import stopped
-from bot.agent.meter import FreeMeter, Meter
-from bot.agent.model import Model
-from bot.agent.models import Models
+from bot.agent.loop.closing import end_turn
+from bot.agent.loop.compacting import compact_by_hand
+from bot.agent.loop.ending import pending
+from bot.agent.loop.endings import ended_elsewhere, ending, resetting, undone
+from bot.agent.loop.live import LiveSession, MayContinue, OnRecorded
+from bot.agent.loop.loop import stopped
+from bot.agent.loop.runner import Runner, told_failures
+from bot.agent.model.models import Models
+from bot.agent.model.service import Model
 from bot.agent.parts import Parts
-from bot.agent.policy import FixedPolicy, Policy, Rules
+from bot.agent.policy.policy import FixedPolicy, Policy, Rules
 from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.run import AgentRun, Outcome
-from bot.agent.runner import Runner, told_failures
-from bot.agent.tools import Tool, ToolSource, as_tool
+from bot.agent.tools.tool import Tool, ToolSource, as_tool
+from bot.agent.usage.meter import FreeMeter, Meter
 from bot.errors import AccessDeniedError, DuplicateMessageError, NotUndoneError
 from bot.events import (
     ApprovalRequestedEvent,

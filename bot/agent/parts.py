@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.agent.attachments import Attachments
-from bot.agent.capacity import Capacity
 from bot.agent.context import ExecutionContext
-from bot.agent.meter import Meter
-from bot.agent.model import Model
-from bot.agent.models import Models
-from bot.agent.policy import FixedPolicy, Policy
+from bot.agent.history.attachments import Attachments
+from bot.agent.model.capacity import Capacity
+from bot.agent.model.models import Models
+from bot.agent.model.service import Model
+from bot.agent.policy.policy import FixedPolicy, Policy
 from bot.agent.profiles import OneProfile, Profiles
-from bot.agent.tools import LateToolSource, Tool, ToolSource
+from bot.agent.tools.tool import LateToolSource, Tool, ToolSource
+from bot.agent.usage.meter import Meter
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SessionManager
 

@@ -13,36 +13,36 @@ import discord
 
 from bot.agent import Agent
 from bot.errors import StorageError
-from bot.frontend.acknowledged import heard
-from bot.frontend.api_base import api_base, learn_gateway
-from bot.frontend.buttons import BUTTONS
-from bot.frontend.card_buttons import CARD_BUTTONS
-from bot.frontend.card_forms import sent_off
-from bot.frontend.commands import add_commands
-from bot.frontend.interactions import place_here
-from bot.frontend.list_commands import add_lists
-from bot.frontend.lists import Lists
-from bot.frontend.memory_command import add_memory_command
+from bot.frontend.approvals.lists import Lists
+from bot.frontend.approvals.policies import Policies
+from bot.frontend.approvals.policy import ServerPolicy
+from bot.frontend.commands.buttons import BUTTONS
+from bot.frontend.commands.card_buttons import CARD_BUTTONS
+from bot.frontend.commands.card_forms import sent_off
+from bot.frontend.commands.conversation import add_commands
+from bot.frontend.commands.interactions import place_here
+from bot.frontend.commands.lists import add_lists
+from bot.frontend.commands.memory import add_memory_command
+from bot.frontend.commands.own import OWN_BUTTONS, add_own_commands
+from bot.frontend.commands.policy import PolicyCommands
+from bot.frontend.commands.schedules import add_schedule_commands
+from bot.frontend.commands.settings.command import add_settings
+from bot.frontend.commands.settings.desk import SettingsDesk
+from bot.frontend.commands.settings.panel import PanelItem
+from bot.frontend.commands.taking_back import TakeBack, Undoing
+from bot.frontend.commands.tree import Tree
+from bot.frontend.commands.usage import add_usage
+from bot.frontend.connection.api_base import api_base, learn_gateway
+from bot.frontend.connection.patience import make_patient
 from bot.frontend.options import DISCORD_API, FrontendOptions
-from bot.frontend.outbox import NOBODY
-from bot.frontend.own.commands import OWN_BUTTONS, add_own_commands
 from bot.frontend.own.listing import Listing
-from bot.frontend.pacing import Pacing
-from bot.frontend.patience import make_patient
-from bot.frontend.policies import Policies
-from bot.frontend.policy import ServerPolicy
-from bot.frontend.policy_commands import PolicyCommands
-from bot.frontend.schedule_commands import add_schedule_commands
 from bot.frontend.settings.book import SettingsBook
-from bot.frontend.settings.command import add_settings
-from bot.frontend.settings.desk import SettingsDesk
 from bot.frontend.settings.effective import Operator
-from bot.frontend.settings.panel import PanelItem
 from bot.frontend.shards import Turnstile
+from bot.frontend.showing.acknowledged import heard
+from bot.frontend.showing.outbox import NOBODY
+from bot.frontend.showing.pacing import Pacing
 from bot.frontend.stores import Stores
-from bot.frontend.taking_back import TakeBack, Undoing
-from bot.frontend.tree import Tree
-from bot.frontend.usage_command import add_usage
 from bot.frontend.wiring import wire
 from bot.monitoring import Metrics
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.agent import Actor, Agent
-from bot.agent.failures import failure_of
+from bot.agent.loop.failures import failure_of
 from bot.errors import (
     AccessDeniedError,
     BudgetUsedUpError,
@@ -23,8 +23,8 @@ from bot.frontend.access import may_ask_again, may_stop
 from bot.frontend.ids import user_of
 from bot.frontend.owned import owned
 from bot.frontend.rate import TOO_FAST, Rate, Verdict
-from bot.frontend.reconcile import Reconciler
-from bot.frontend.runs import Runs
+from bot.frontend.showing.reconcile import Reconciler
+from bot.frontend.showing.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.sessions import SessionStore
 

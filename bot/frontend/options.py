@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.agent.budgets import Budgets
+from bot.agent.usage.budgets import Budgets
 from bot.events import utc_now
 from bot.frontend.shards import ALL, IDENTIFY_SECONDS, Shards
 from bot.sessions.lifetimes import Lifetime

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from bot.agent.untrusted import speaker_name as speaker_name
-from bot.agent.visible import one_line as one_line
+from bot.agent.history.untrusted import speaker_name as speaker_name
+from bot.agent.history.visible import one_line as one_line
 
 THREAD_NAME_LENGTH = 80  # Discord allows 100
 

@@ -8,44 +8,44 @@ from dataclasses import dataclass
 import discord
 
 from bot.agent import Agent
-from bot.agent.memory import Recollection
+from bot.agent.tools.memory import Recollection
 from bot.events import RecordedEvent
-from bot.frontend.arrivals import Arrivals
-from bot.frontend.catch_up import CatchUp
-from bot.frontend.comeback import Comeback
+from bot.frontend.approvals.decisions import Decisions
+from bot.frontend.approvals.expiry import Expiry
 from bot.frontend.control import Control
-from bot.frontend.decisions import Decisions
-from bot.frontend.deliverer import Deliverer
-from bot.frontend.elsewhere import Elsewhere
-from bot.frontend.expiry import Expiry
+from bot.frontend.hearing.arrivals import Arrivals
+from bot.frontend.hearing.catch_up import CatchUp
+from bot.frontend.hearing.inbox import Inbox
+from bot.frontend.hearing.rooms import Rooms
+from bot.frontend.hearing.seen import Seen
 from bot.frontend.ids import place_of
-from bot.frontend.inbox import Inbox
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
-from bot.frontend.outbox import Outbox
 from bot.frontend.own.forgetting import Forgetting
+from bot.frontend.own.remembering import MemoryRules, Remembering
 from bot.frontend.own.retention import Retention
-from bot.frontend.pacing import Pacing
 from bot.frontend.people import People
-from bot.frontend.preview import Previews
 from bot.frontend.rate import Rate
 from bot.frontend.reading.message import MessageReader
-from bot.frontend.reconcile import Reconciler
-from bot.frontend.recovery import Recovery
-from bot.frontend.remembering import MemoryRules, Remembering
-from bot.frontend.reminding import Reminders, Reminding
-from bot.frontend.rescue import Rescue
-from bot.frontend.rooms import Rooms
-from bot.frontend.runs import Runs
-from bot.frontend.scheduling import Scheduling
-from bot.frontend.seen import Seen
+from bot.frontend.recovery.comeback import Comeback
+from bot.frontend.recovery.recovery import Recovery
+from bot.frontend.recovery.rescue import Rescue
+from bot.frontend.schedules.reminding import Reminders, Reminding
+from bot.frontend.schedules.scheduling import Scheduling
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.settings.look import look_of
-from bot.frontend.showing import Showing
+from bot.frontend.showing.alone import Showing
+from bot.frontend.showing.deliverer import Deliverer
+from bot.frontend.showing.outbox import Outbox
+from bot.frontend.showing.pacing import Pacing
+from bot.frontend.showing.preview import Previews
+from bot.frontend.showing.reconcile import Reconciler
+from bot.frontend.showing.runs import Runs
+from bot.frontend.showing.trouble import Outage, Trouble
 from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
-from bot.frontend.trouble import Outage, Trouble
-from bot.frontend.usage import UsageDesk
+from bot.frontend.usage.report import UsageDesk
+from bot.frontend.view.elsewhere import Elsewhere
 from bot.monitoring import Metrics
 
 

@@ -7,8 +7,8 @@ import json
 import mimetypes
 from typing import TYPE_CHECKING
 
-from bot.agent.outputs import File, ToolOutput
-from bot.agent.tools import shortened
+from bot.agent.tools.outputs import File, ToolOutput
+from bot.agent.tools.tool import shortened
 from bot.errors import ToolError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bot.agent import ExecutionContext
-from bot.agent.outputs import ToolOutput
+from bot.agent.tools.outputs import ToolOutput
 from bot.config import HttpServer, McpServer
 from bot.errors import ToolError, ToolOutcomeUnknownError
 from bot.mcp.connection import Connection, connected

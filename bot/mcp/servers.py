@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bot.agent import ExecutionContext, Tool
-from bot.agent.outputs import ToolOutput
+from bot.agent.tools.outputs import ToolOutput
 from bot.config import McpServer
 from bot.errors import ConfigError
 from bot.mcp.names import prefixes, tool_name

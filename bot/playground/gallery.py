@@ -15,7 +15,7 @@ from bot import sandbox
 from bot.ending import ending
 from bot.errors import ParleyError
 from bot.events import AssistantMessageEvent, UserMessageEvent
-from bot.frontend.view import view
+from bot.frontend.view.view import view
 from bot.playground.exhibits import Exhibit, exhibits
 from bot.playground.stage import BotProcess, Stage, make_stage
 from bot.sandbox import Channel, Message, Sandbox

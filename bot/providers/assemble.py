@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.agent.model import ModelAnswer, ReasoningDelta, Reported, TextDelta
+from bot.agent.model.service import ModelAnswer, ReasoningDelta, Reported, TextDelta
 from bot.errors import ContentRefusedError, ModelUnavailableError
 from bot.events import Usage
 from bot.providers.errors import service_error

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bot.agent.model import ModelEvent, ModelRequest, Reported, Retrying
+from bot.agent.model.service import ModelEvent, ModelRequest, Reported, Retrying
 from bot.errors import ModelError, ModelUnavailableError
 from bot.providers.assemble import Assembler, Delta
 from bot.providers.crowd import Crowd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.agent.closing import end_turn
+from bot.agent.loop.closing import end_turn
 from bot.errors import SessionConflictError, SessionExistsError, StateError, TransferError
 from bot.events import TurnEndedEvent, TurnOutcome
 from bot.sessions import Session, SQLSessionManager

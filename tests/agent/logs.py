@@ -29,8 +29,8 @@ from bot import (
 )
 from bot.agent.arguments import arguments_hash
 from bot.agent.calls import call_states
-from bot.agent.closing import end_turn
-from bot.agent.steps import CallModel, RunTools, Settle, Stop, Wait, next_step
+from bot.agent.loop.closing import end_turn
+from bot.agent.loop.steps import CallModel, RunTools, Settle, Stop, Wait, next_step
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 

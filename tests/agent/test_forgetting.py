@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import Agent, InMemorySessionManager, SQLiteSessionManager, UserMessage, tool
-from bot.agent.endings import UNDO_WITHIN, undone
-from bot.agent.history import last_compaction
+from bot.agent.history.messages import last_compaction
+from bot.agent.loop.endings import UNDO_WITHIN, undone
 from bot.errors import AccessDeniedError, ApprovalNotFoundError, NotLatestError, NotUndoneError
 from bot.events import (
     ApprovalDecidedEvent,

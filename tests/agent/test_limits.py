@@ -20,7 +20,7 @@ from bot import (
     StorageError,
     TextChunkEvent,
 )
-from bot.agent.model import ModelRequest, TextDelta
+from bot.agent.model.service import ModelRequest, TextDelta
 from bot.sandbox.model import ScriptedModel
 from tests.agent.conftest import MakeAgent, begun
 from tests.sessions.third_party import DictManager

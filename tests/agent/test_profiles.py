@@ -18,8 +18,8 @@ from bot import (
     tool,
 )
 from bot.agent import Profile
-from bot.agent.model import ModelAnswer, ModelEvent, ModelRequest
-from bot.agent.models import Models
+from bot.agent.model.models import Models
+from bot.agent.model.service import ModelAnswer, ModelEvent, ModelRequest
 from bot.errors import StorageError
 from bot.sandbox.model import ScriptedModel
 from tests.agent.conftest import MakeAgent, begun, events_of

@@ -27,7 +27,7 @@ from bot import (
     UserMessage,
     tool,
 )
-from bot.agent import endings, live
+from bot.agent.loop import endings, live
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
 from tests.agent.conftest import MakeAgent, begun, events_of, roles

@@ -19,8 +19,8 @@ from bot import (
     ToolStatus,
     tool,
 )
-from bot.agent.outputs import MAX_BYTES, MAX_FILES, NAME_LENGTH, keep, safe_name
-from bot.agent.visible import hides
+from bot.agent.history.visible import hides
+from bot.agent.tools.outputs import MAX_BYTES, MAX_FILES, NAME_LENGTH, keep, safe_name
 from bot.errors import StorageError
 from bot.sandbox.model import ScriptedModel
 from tests.agent.conftest import MakeAgent, events_of

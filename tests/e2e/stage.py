@@ -13,7 +13,7 @@ from typing import Any
 import discord
 
 from bot.agent import Agent, Tool, tool
-from bot.agent.policy_file import parse_policy
+from bot.agent.policy.file import parse_policy
 from bot.events import RecordedEvent, utc_now
 from bot.frontend import (
     FrontendOptions,

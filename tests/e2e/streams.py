@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.frontend.markdown import LIMIT
+from bot.frontend.rendering.markdown import LIMIT
 from bot.frontend.rendering.unfinished import MORE
 from bot.sandbox import Place, User, World
 from bot.sandbox.model.replies import Streamed, delta_chunk, sse

@@ -12,6 +12,13 @@ from dataclasses import replace
 
 import pytest
 
+from bot.frontend.approvals.lists import NOTHING_WAITS
+from bot.frontend.approvals.policies import NO_GRANT, NO_TOOL
+from bot.frontend.commands.lists import NOTHING_DONE
+from bot.frontend.commands.own import EMPTY
+from bot.frontend.commands.settings.command import NO_PERSONAS
+from bot.frontend.commands.settings.desk import NOT_A_MANAGER
+from bot.frontend.commands.usage import NOT_A_MANAGER as NOT_OTHERS
 from bot.frontend.control import (
     NO_CONVERSATION,
     NOT_HERE,
@@ -19,17 +26,10 @@ from bot.frontend.control import (
     NOT_YOURS,
     NOTHING_TO_STOP,
 )
-from bot.frontend.list_commands import NOTHING_DONE
-from bot.frontend.lists import NOTHING_WAITS
-from bot.frontend.own.commands import EMPTY
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING
 from bot.frontend.own.listing import NOTHING as NONE_LISTED
-from bot.frontend.policies import NO_GRANT, NO_TOOL
-from bot.frontend.scheduling import NONE as NO_REMINDERS
-from bot.frontend.scheduling import NOT_THERE
-from bot.frontend.settings.command import NO_PERSONAS
-from bot.frontend.settings.desk import NOT_A_MANAGER
-from bot.frontend.usage_command import NOT_A_MANAGER as NOT_OTHERS
+from bot.frontend.schedules.scheduling import NONE as NO_REMINDERS
+from bot.frontend.schedules.scheduling import NOT_THERE
 from bot.sandbox import Message, Person, Place
 from bot.sandbox.answers import first_response
 from bot.sandbox.gestures import click

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.agent import tool
 from bot.events import ApprovalDecidedEvent, utc_now
-from bot.frontend.reminders import reminder
+from bot.frontend.view.reminders import reminder
 from bot.sandbox import Answer, Message, Modal, Person
 from tests.e2e.stage import Stage
 

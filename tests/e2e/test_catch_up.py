@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.events import UserMessageEvent
-from bot.frontend import catch_up, inbox
+from bot.frontend.hearing import catch_up, inbox
 from bot.sandbox import Gate, Kind, ManualClock, Place, Refusal
 from bot.sessions.places import PlaceStore
 from tests.e2e.stage import Stage

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.events import CompactionDoneEvent
-from bot.frontend.view import SUMMARISED
+from bot.frontend.view.view import SUMMARISED
 from bot.sandbox import Message
 from bot.sandbox.model import Answer, Gate, Pauses, Reply
 from bot.sandbox.model.conversation import Conversation

@@ -1,9 +1,9 @@
 """Conversations: they remember, they do not mix, and nobody is pinged."""
 
-from bot.frontend.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS
+from bot.frontend.hearing.inbox import EMPTY, STRANGER, STRANGER_TO_SERVERS
+from bot.frontend.hearing.seen import BEGINNING
 from bot.frontend.options import DMPolicy, ReplyMode
 from bot.frontend.rate import TOO_FAST
-from bot.frontend.seen import BEGINNING
 from bot.sandbox import Overwrite
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.places import PlaceStore

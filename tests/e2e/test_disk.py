@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import StorageError
-from bot.frontend import catch_up, comeback
+from bot.frontend.hearing import catch_up
+from bot.frontend.recovery import comeback
 from bot.sessions import SQLiteSessionManager
 from bot.storage import connection as storage
 from tests.commands import running, stopped

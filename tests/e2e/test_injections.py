@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot import Actor, ApprovalRefusedError, ApprovalRequestedEvent, tool
-from bot.agent.visible import hides
+from bot.agent.history.visible import hides
 from bot.frontend import ParleyClient
 from bot.sandbox import Message, Place
 from bot.sandbox.messages import Flags

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.events import UserMessageEvent
-from bot.frontend.memory_command import CHOICES
-from bot.frontend.remembering import (
+from bot.frontend.commands.memory import CHOICES
+from bot.frontend.commands.taking_back import NOT_YOURS
+from bot.frontend.own.remembering import (
     DM,
     FORGOTTEN,
     GONE,
@@ -18,8 +19,7 @@ from bot.frontend.remembering import (
     TURN_ON_FIRST,
     TURNED_OFF,
 )
-from bot.frontend.scheduling import NONE
-from bot.frontend.taking_back import NOT_YOURS
+from bot.frontend.schedules.scheduling import NONE
 from bot.sandbox import Message
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.sql_memories import memories_in

@@ -10,12 +10,12 @@ from pathlib import Path
 import discord
 import pytest
 
-from bot.agent import endings
+from bot.agent.loop import endings
 from bot.errors import StorageError
 from bot.events import Author, ErasedEvent, UserMessageEvent
+from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
 from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
 from bot.frontend.own import listing
-from bot.frontend.own.commands import EMPTY, NOT_READABLE, TOO_LARGE
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.sandbox import Answer, Overwrite, Person, Place

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bot.events import UserMessageEvent
-from bot.frontend import bursts
-from bot.frontend.inbox import EMPTY
+from bot.frontend.hearing import bursts
+from bot.frontend.hearing.inbox import EMPTY
 from bot.sandbox import Gate, Place
 from bot.sandbox.drafts import UPLOAD_LIMIT
 from bot.sandbox.model import images

@@ -11,13 +11,14 @@ import pytest
 
 from bot.errors import StorageError
 from bot.events import UserMessageEvent
-from bot.frontend import ParleyClient, reminding
+from bot.frontend import ParleyClient
+from bot.frontend.commands.taking_back import NOT_YOURS
 from bot.frontend.control import NOT_YOU
-from bot.frontend.reminding import Reminders
-from bot.frontend.scheduling import CANCELLED, NONE, NOT_THERE
+from bot.frontend.schedules import reminding
+from bot.frontend.schedules.reminding import Reminders
+from bot.frontend.schedules.scheduling import CANCELLED, NONE, NOT_THERE
+from bot.frontend.schedules.when import NOT_READ
 from bot.frontend.shards import Shards
-from bot.frontend.taking_back import NOT_YOURS
-from bot.frontend.when import NOT_READ
 from bot.sandbox.gates import Gate
 from bot.sessions.homes import HomeStore
 from bot.sessions.schedules import Schedule, ScheduleStore

@@ -9,8 +9,8 @@ import pytest
 
 from bot.agent import tool
 from bot.frontend import Operator
-from bot.frontend.settings.desk import LATE, NOT_A_MANAGER
-from bot.frontend.settings.edits import NO_TEXT, TOO_LONG
+from bot.frontend.commands.settings.desk import LATE, NOT_A_MANAGER
+from bot.frontend.commands.settings.edits import NO_TEXT, TOO_LONG
 from bot.sandbox import Answer, Guild, Message, Person, Place
 from bot.sandbox.model.replies import chunk, delta_chunk
 from tests.e2e.stage import Stage

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from bot.frontend.outbox import Outbox
-from bot.frontend.shown import Key, Purpose, Shown
+from bot.frontend.showing.outbox import Outbox
+from bot.frontend.view.shown import Key, Purpose, Shown
 from bot.sandbox import REAL_LIMITS, Limits, Rate, Refusal
 from bot.sandbox.model.replies import Gate, delta_chunk
 from tests.e2e.stage import Stage, is_written

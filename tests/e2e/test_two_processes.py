@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent import live, tool
+from bot.agent import tool
+from bot.agent.loop import live
 from bot.errors import StorageError
 from bot.events import RecordedEvent, ToolResultEvent
 from bot.frontend import ParleyClient
-from bot.frontend.recovery import Recovery
+from bot.frontend.recovery.recovery import Recovery
 from bot.sessions import PostgresSessionManager
 from tests.e2e.stage import PATIENCE, Stage, parley
 from tests.postgres import Server

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.agent.budgets import Budgets, Limits
+from bot.agent.usage.budgets import Budgets, Limits
 from bot.events import AssistantMessageEvent, TurnEndedEvent, Usage
 from bot.frontend.ids import user_id_of
 from bot.sandbox import ManualClock, Person

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.events import utc_now
-from bot.frontend.expiry import Expiry
+from bot.frontend.approvals.expiry import Expiry
 from bot.frontend.locks import Locks
 from bot.frontend.tasks import Tasks
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import StorageError
 from bot.frontend.shards import Turnstile
-from bot.frontend.showing import Showing
+from bot.frontend.showing.alone import Showing
 from bot.frontend.tasks import Tasks
 from bot.sessions import PostgresSessionManager, Session
 from tests.postgres import Server

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.visible import hides
+from bot.agent.history.visible import hides
 from bot.frontend.text import (
     code,
     one_line,

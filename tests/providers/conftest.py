@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.model import ModelAnswer, ModelEvent, ModelRequest
+from bot.agent.model.service import ModelAnswer, ModelEvent, ModelRequest
 from bot.errors import ModelError
 from bot.providers import Provider, RetryPolicy
 from bot.sandbox.model import ScriptedModel, serve_model

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.model import ModelAnswer, ReasoningDelta, Reported, TextDelta
+from bot.agent.model.service import ModelAnswer, ReasoningDelta, Reported, TextDelta
 from bot.errors import (
     ContentRefusedError,
     ContextTooLongError,

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from bot.agent.model import ModelAnswer, ModelRequest
+from bot.agent.model.service import ModelAnswer, ModelRequest
 from bot.providers import Provider, crowd
 from bot.providers.crowd import Crowd
 from bot.sandbox.model import ScriptedModel, serve_model

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.model import (
+from bot.agent.model.service import (
     Model,
     ModelAnswer,
     ModelRequest,
@@ -359,7 +359,7 @@ async def test_the_first_request_does_not_hold_up_the_loop(
     service.says("ok")
     code = f"""
 import asyncio, time
-from bot.agent.model import ModelRequest
+from bot.agent.model.service import ModelRequest
 from bot.providers import Provider
 
 async def main():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.history import history
+from bot.agent.history.messages import history
 from bot.errors import SessionExistsError, TransferError
 from bot.events import (
     ApprovalRequestedEvent,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.frontend.taking_back import NOT_YOURS
+from bot.frontend.commands.taking_back import NOT_YOURS
 from tests.worlds.scene import Scene, Told
 
 SECRET = "has a surprise party planned"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.frontend.scheduling import NONE
+from bot.frontend.schedules.scheduling import NONE
 from tests.worlds.scene import Scene
 
 

@@ -13,8 +13,8 @@ from bot.agent import Actor, Agent
 from bot.errors import StorageError
 from bot.events import new_id
 from bot.frontend.ids import PlaceKind, place_of
-from bot.frontend.reconcile import Reconciler
-from bot.frontend.runs import Runs
+from bot.frontend.showing.reconcile import Reconciler
+from bot.frontend.showing.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.sessions import SessionStore
 from bot.sessions.marks import MarkStore

@@ -9,7 +9,7 @@ import discord
 
 from bot.frontend.ids import user_id_of
 from bot.frontend.own.visibility import Visibility
-from bot.frontend.shown import Button
+from bot.frontend.view.shown import Button
 from bot.sessions import SessionStore, Written
 
 PAGE = 10

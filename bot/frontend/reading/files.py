@@ -10,8 +10,8 @@ from functools import partial
 
 import discord
 
-from bot.agent.media import image_type, is_pdf
-from bot.agent.threads import in_daemon_thread
+from bot.agent.history.media import image_type, is_pdf
+from bot.agent.tools.threads import in_daemon_thread
 from bot.events import Attachment
 from bot.frontend.reading.content import Content, UnreadableError
 from bot.frontend.reading.images import prepared

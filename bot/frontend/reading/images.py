@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from bot.agent.media import image_type
+from bot.agent.history.media import image_type
 from bot.frontend.reading.content import Content, UnreadableError
 
 if TYPE_CHECKING:

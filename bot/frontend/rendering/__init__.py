@@ -1,1 +1,1 @@
-"""Markdown as Discord messages: the parts of `bot.frontend.markdown`."""
+"""Markdown as Discord messages: the parts of `bot.frontend.rendering.markdown`."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from bot.agent.budgets import Limits
+from bot.agent.usage.budgets import Limits
 from bot.events import utc_now
 from bot.frontend.settings.effective import Effective, Operator, effective
 from bot.frontend.settings.own import ChannelSettings, Own, ServerSettings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from bot.frontend.answers import Look
 from bot.frontend.options import FrontendOptions
 from bot.frontend.settings.book import SettingsBook
+from bot.frontend.view.answers import Look
 from bot.sessions.homes import HomeStore
 
 

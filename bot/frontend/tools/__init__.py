@@ -8,14 +8,14 @@ from datetime import datetime
 import discord
 
 from bot.agent import Tool
-from bot.agent.memory import remember_tool
+from bot.agent.tools.memory import remember_tool
 from bot.events import utc_now
-from bot.frontend.remembering import MemoryRules
-from bot.frontend.scheduling import Scheduling
+from bot.frontend.own.remembering import MemoryRules
+from bot.frontend.rights.permissions import Reach
+from bot.frontend.schedules.scheduling import Scheduling
 from bot.frontend.stores import Stores
 from bot.frontend.tools.announce import announce_tool
 from bot.frontend.tools.events import create_event_tool
-from bot.frontend.tools.permissions import Reach
 from bot.frontend.tools.pinning import pin_message_tool
 from bot.frontend.tools.posting import make_poll_tool, post_message_tool
 from bot.frontend.tools.reading import reading_tools

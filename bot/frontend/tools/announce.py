@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.agent import ExecutionContext, Tool, tool
-from bot.frontend.tools.permissions import WRITE, Reach
-from bot.frontend.tools.places import place_worded
+from bot.frontend.rights.permissions import WRITE, Reach
+from bot.frontend.rights.places import place_worded
 from bot.frontend.tools.posting import Text, post
 
 

@@ -11,10 +11,10 @@ from pydantic import AwareDatetime, StringConstraints
 
 from bot.agent import ExecutionContext, Tool, tool
 from bot.errors import ToolError
+from bot.frontend.rights.permissions import Reach
+from bot.frontend.rights.requests import done
 from bot.frontend.text import plain
-from bot.frontend.tools.permissions import Reach
 from bot.frontend.tools.reasons import reason_of
-from bot.frontend.tools.requests import done
 
 PLAN = ("create_events",)
 Line = Annotated[str, StringConstraints(pattern=r"\S", max_length=100)]

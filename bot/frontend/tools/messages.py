@@ -7,9 +7,9 @@ import re
 import discord
 
 from bot.errors import ToolError
+from bot.frontend.rights.requests import found
+from bot.frontend.rights.standing import Place
 from bot.frontend.text import plain
-from bot.frontend.tools.requests import found
-from bot.frontend.tools.standing import Place
 
 _MESSAGE = re.compile(
     r"(?:https://(?:\w+\.)?discord(?:app)?\.com/channels/[0-9]+/(?P<place>[0-9]+)/)?"

@@ -11,11 +11,11 @@ import discord
 from pydantic import Field, StringConstraints
 
 from bot.agent import ExecutionContext, Tool, tool
-from bot.frontend.markdown import LIMIT
-from bot.frontend.outbox import Outbox
-from bot.frontend.tools.permissions import WRITE, Reach
-from bot.frontend.tools.places import place_worded
-from bot.frontend.tools.requests import done
+from bot.frontend.rendering.markdown import LIMIT
+from bot.frontend.rights.permissions import WRITE, Reach
+from bot.frontend.rights.places import place_worded
+from bot.frontend.rights.requests import done
+from bot.frontend.showing.outbox import Outbox
 
 POLL = (*WRITE, "send_polls")
 MOST_HOURS = 32 * 24  # as the reference says, "Poll Create Request Object"

@@ -16,10 +16,10 @@ from pydantic import Field, StringConstraints
 from bot.agent import ExecutionContext, Tool, tool
 from bot.errors import ToolError
 from bot.frontend.ids import user_id_of
-from bot.frontend.tools.permissions import READ, Reach
-from bot.frontend.tools.places import HERE
-from bot.frontend.tools.requests import done
-from bot.frontend.tools.standing import Place
+from bot.frontend.rights.permissions import READ, Reach
+from bot.frontend.rights.places import HERE
+from bot.frontend.rights.requests import done
+from bot.frontend.rights.standing import Place
 
 SEARCHED = 1000
 ENOUGH = 40_000

@@ -13,9 +13,9 @@ from bot.agent import Approvers, ExecutionContext, Tool, ToolOutput, tool
 from bot.errors import NoRoomError, ToolError
 from bot.events import Receipt
 from bot.frontend.ids import place_of
-from bot.frontend.scheduling import LONGEST, Scheduling
+from bot.frontend.schedules.scheduling import LONGEST, Scheduling
+from bot.frontend.schedules.when import WhenError
 from bot.frontend.text import plain
-from bot.frontend.when import WhenError
 from bot.sessions.recurrence import DAYS, Once, Recurring, Rule
 
 Text = Annotated[str, StringConstraints(pattern=r"\S", max_length=LONGEST)]

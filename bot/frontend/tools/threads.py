@@ -11,11 +11,11 @@ from pydantic import StringConstraints
 from bot.agent import ExecutionContext, Tool, tool
 from bot.errors import ToolError
 from bot.frontend.refusals import DiscordError, asked
+from bot.frontend.rights.permissions import READ, Reach
+from bot.frontend.rights.places import HERE, place_worded
+from bot.frontend.rights.requests import done
 from bot.frontend.tools.messages import message_called
-from bot.frontend.tools.permissions import READ, Reach
-from bot.frontend.tools.places import HERE, place_worded
 from bot.frontend.tools.reasons import reason_of
-from bot.frontend.tools.requests import done
 
 START = (*READ, "create_public_threads")
 THREAD_EXISTS = 160004

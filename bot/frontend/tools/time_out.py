@@ -12,12 +12,12 @@ from pydantic import Field, StringConstraints
 
 from bot.agent import ExecutionContext, Tool, tool
 from bot.errors import ToolError
+from bot.frontend.rights.permissions import Reach
+from bot.frontend.rights.requests import done, found
+from bot.frontend.rights.standing import Standing
 from bot.frontend.text import plain
-from bot.frontend.tools.permissions import Reach
 from bot.frontend.tools.posting import counted
 from bot.frontend.tools.reasons import reason_of
-from bot.frontend.tools.requests import done, found
-from bot.frontend.tools.standing import Standing
 
 MODERATE = ("moderate_members",)
 Minutes = Annotated[int, Field(ge=1, le=28 * 24 * 60)]

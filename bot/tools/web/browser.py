@@ -14,7 +14,7 @@ from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from bot.agent.visible import one_line
+from bot.agent.history.visible import one_line
 from bot.errors import ToolError
 from bot.tools.web.addresses import Allow
 from bot.tools.web.urls import checked

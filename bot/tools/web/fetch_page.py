@@ -12,9 +12,9 @@ from typing import Any
 from aiohttp.abc import AbstractResolver
 
 from bot.agent import Tool, tool
-from bot.agent.threads import in_daemon_thread
-from bot.agent.untrusted import as_data
-from bot.agent.visible import one_line
+from bot.agent.history.untrusted import as_data
+from bot.agent.history.visible import one_line
+from bot.agent.tools.threads import in_daemon_thread
 from bot.errors import ToolError
 from bot.sessions import Session
 from bot.tools.web.addresses import Allow, is_allowed

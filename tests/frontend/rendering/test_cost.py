@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.frontend.markdown import Stream, render, split
+from bot.frontend.rendering.markdown import Stream, render, split
 
 MARKS = ["![", "[", "*_", "_a", "||", "a**b", "``` ", "$", "<b>", "<!--", "[a](", "[^", "\\(", "|"]
 BLOCKS = ["> ", ">", "- ", "1. ", "- a\n  ", "| a |\n|---|\n", "```\n", "`", "# ", "\t"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.frontend.markdown import LIMIT, Stream, render, undo
+from bot.frontend.rendering.markdown import LIMIT, Stream, render, undo
 from bot.playground.exhibits import Exhibit, exhibits
 from tests.frontend.rendering.flat import code_of, flat
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.frontend.markdown import Part, Stream, render, split, undo
 from bot.frontend.rendering.degrade import BREAK
+from bot.frontend.rendering.markdown import Part, Stream, render, split, undo
 from tests.frontend.rendering.flat import code_of, flat
 from tests.frontend.rendering.texts import (
     ANSWERS,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.frontend.markdown import LIMIT, MAX_PARTS, render
 from bot.frontend.rendering.lifted import LONG, LONGEST, PROSE, lifted
+from bot.frontend.rendering.markdown import LIMIT, MAX_PARTS, render
 from tests.frontend.rendering.texts import SOUP, unhurried
 
 CODE = "print('hello, world')\n" * 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.frontend.markdown import MAX_PARTS, NOTE, render, split, undo
+from bot.frontend.rendering.markdown import MAX_PARTS, NOTE, render, split, undo
 from tests.frontend.rendering.flat import code_of
 
 WORDS = "Some words and then a few more of them. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.frontend.markdown import LIMIT, NOTE, Stream, render
+from bot.frontend.rendering.markdown import LIMIT, NOTE, Stream, render
 
 WORDS = "Some words and then a few more of them. "
 

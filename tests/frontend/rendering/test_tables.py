@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from wcwidth import width
 
-from bot.frontend.markdown import render, split, undo
+from bot.frontend.rendering.markdown import render, split, undo
 from tests.frontend.rendering.texts import LIMITS, tables, unhurried
 
 ROWS = "".join(f"| row {number} | {number} |\n" for number in range(200))

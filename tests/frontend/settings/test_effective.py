@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.budgets import Budgets, Limits
+from bot.agent.usage.budgets import Budgets, Limits
 from bot.frontend.options import FrontendOptions, ReplyMode
 from bot.frontend.settings.effective import Effective, Operator, Source, effective
 from bot.frontend.settings.extras import EXTRAS, read

@@ -10,7 +10,7 @@ import pytest
 
 from bot.agent import Tool
 from bot.events import utc_now
-from bot.frontend.scheduling import Scheduling
+from bot.frontend.schedules.scheduling import Scheduling
 from bot.frontend.tools.schedule import schedule_tool
 from bot.sessions import Session, SQLiteSessionManager
 from bot.sessions.homes import HomeStore

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent import Tool
-from bot.agent.visible import hides
+from bot.agent.history.visible import hides
+from bot.frontend.rights.places import place_worded
 from bot.frontend.text import plain
 from bot.frontend.tools import discord_tools
 from bot.frontend.tools.messages import message_worded
-from bot.frontend.tools.places import place_worded
 
 ID = "123456789012345678"
 START, END = "2026-05-31T18:00:00+02:00", "2026-05-31T20:00:00+02:00"

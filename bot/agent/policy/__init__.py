@@ -1,0 +1,1 @@
+"""Which tools run freely, which ask and whom, and which are off."""

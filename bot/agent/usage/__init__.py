@@ -1,0 +1,1 @@
+"""What calls of the model use, and the budgets that bound it."""

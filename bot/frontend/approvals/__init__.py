@@ -1,0 +1,1 @@
+"""Decisions on requests, the policy of a server, and what waits."""

@@ -1,0 +1,1 @@
+"""What people press and type: slash commands, buttons and forms. They never wait."""

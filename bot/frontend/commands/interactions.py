@@ -1,0 +1,88 @@
+"""Answering clicks and commands: first that they arrived, then privately what came of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import discord
+
+from bot.agent.loop.failures import logged
+from bot.failpoints import around
+from bot.frontend.ids import Place, PlaceKind
+from bot.frontend.refusals import DiscordError, asked
+from bot.frontend.showing.outbox import NOBODY, view_of
+from bot.frontend.view.shown import Button
+
+logger = logging.getLogger(__name__)
+
+
+async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
+    """Tell Discord that it arrived, before anything else; one that is late is not acted on.
+
+    Args:
+        interaction: What arrived.
+        thinking: Whether a form is answered by a message of its own.
+    """
+    try:
+        with around("acknowledge"):
+            await asked(lambda: interaction.response.defer(ephemeral=True, thinking=thinking))
+    except DiscordError as exc:
+        logger.warning("an interaction could not be acknowledged: %s", exc)
+        return False
+    return True
+
+
+async def answer(
+    interaction: discord.Interaction,
+    text: str,
+    *,
+    buttons: Sequence[Button] = (),
+    files: Sequence[discord.File] = (),
+) -> None:
+    """Say something that only who clicked or commanded sees."""
+    try:
+        await asked(
+            lambda: interaction.followup.send(
+                text,
+                ephemeral=True,
+                allowed_mentions=NOBODY,
+                view=view_of(buttons) or discord.utils.MISSING,
+                files=list(files),
+            )
+        )
+    except DiscordError as exc:
+        logger.warning("an interaction could not be answered: %s", exc)
+
+
+async def tell_failure(interaction: discord.Interaction, error: Exception) -> None:
+    """Tell who clicked or commanded that it failed, with a reference that the log repeats."""
+    reference = logged("an interaction failed", error)
+    if interaction.response.is_done() or await acknowledged(interaction):
+        await answer(interaction, f"Something went wrong on my side (reference {reference}).")
+
+
+def channel_here(interaction: discord.Interaction) -> int:
+    """Return the channel in which somebody clicked or commanded, of a thread its own."""
+    channel = interaction.channel
+    parent = channel.parent_id if isinstance(channel, discord.Thread) else None
+    return parent or interaction.channel_id or 0
+
+
+def place_here(interaction: discord.Interaction) -> Place | None:
+    """Return the place in which somebody clicked or commanded."""
+    if interaction.channel_id is None:
+        return None
+    if interaction.guild_id is None:
+        return Place(PlaceKind.DM, interaction.channel_id)
+    if isinstance(interaction.channel, discord.Thread):
+        return Place(PlaceKind.THREAD, interaction.channel_id)
+    return Place(PlaceKind.CHANNEL, interaction.channel_id)
+
+
+async def session_here(interaction: discord.Interaction) -> str | None:
+    """Acknowledge a command and return the session it is about."""
+    place = place_here(interaction)
+    if place is None or not await acknowledged(interaction):
+        return None
+    return place.session_id

@@ -1,0 +1,1 @@
+"""The settings of servers and channels, as people see and change them."""

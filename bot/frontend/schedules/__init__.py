@@ -1,0 +1,1 @@
+"""What people want said later."""

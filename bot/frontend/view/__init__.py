@@ -1,0 +1,1 @@
+"""What people should see of a session: pure functions of its log."""
