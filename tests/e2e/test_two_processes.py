@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -163,3 +164,20 @@ async def test_what_one_left_beside_a_request_the_other_settles_before_anybody_d
             session = await stores[1].get(f"channel-{stage.desk.id}")
             assert session is not None
             assert session.waits
+
+
+async def test_a_reminder_that_is_due_in_both_is_said_once(
+    stage: Stage, stores: list[PostgresSessionManager]
+) -> None:
+    now = datetime(2026, 11, 27, 15, 0, tzinfo=UTC)
+    stage.options = replace(stage.options, clock=lambda: now)
+    async with process(stage, stores[0]) as first, process(stage, stores[1]) as second:
+        told = await stage.alice.runs("/remind", in_=stage.desk, when="in 5 minutes", text="tea")
+        assert told.text.startswith("I will remind you")
+        now += timedelta(minutes=5)
+        for each in (first, second):
+            each._parts.reminders.wake()
+        await stage.says(stage.desk, "tea")
+        for each in (first, second):
+            assert await each._parts.work.finish(PATIENCE)
+    assert len(stage.said(stage.desk)) == 1
