@@ -592,6 +592,22 @@ async def test_a_stop_is_carried_out_by_whoever_goes_on_if_both_processes_end(
     ]
 
 
+async def test_a_turn_that_waits_for_another_one_is_ended_at_once_by_whoever_is_asked(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    await other.run("two", session_id="s")
+    session = await manager.get("s")
+    assert session is not None
+    assert await other.end("s", [session.open_turns[1].turn_id], by="mod")
+    assert not await events_of(manager, "s", StopRequestedEvent)
+    gate.release()
+    assert (await run).final_text == "halfrest"
+
+
 async def test_who_stops_ends_the_turn_if_its_process_does_not(
     make_agent: MakeAgent,
     make_other: MakeOther,
