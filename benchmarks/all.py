@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.rows import Row, table
 
-SCENES = ("turns", "calls", "starting", "resting", "recovering", "fleet")
+SCENES = ("turns", "postgres", "calls", "starting", "resting", "recovering", "fleet")
 ATTEMPTS = 2
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 BEGIN, END = "<!-- begin of what make bench writes -->", "<!-- end of what make bench writes -->"

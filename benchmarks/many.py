@@ -12,9 +12,10 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from bot.events import AssistantMessageEvent, Author, UserMessageEvent
+from bot.events import AssistantMessageEvent, Author, UserMessageEvent, utc_now
 from bot.sessions import Session, SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.rests import RestStore
 
 SIZES = (1_000, 10_000, 100_000)
 ROUNDS = 15
@@ -52,8 +53,9 @@ async def measured(path: Path) -> dict[str, float]:
 async def started(store: SQLiteSessionManager) -> None:
     """Do what a start does with the sessions: open the file, and look for what is open."""
     await store.initialize()
-    await store.open_sessions()
-    await DeliveryStore(store.database).behind()
+    rests = RestStore(store.database)
+    for read in (rests.behind, rests.open, rests.resting):
+        await read("", utc_now())
 
 
 async def timed(work: Callable[[], Awaitable[object]]) -> float:

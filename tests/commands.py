@@ -9,15 +9,16 @@ from asyncio import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bot.config import child_environment
+from tests.forking.client import WARNINGS, create_forked
 
 ROOT = Path(__file__).parent.parent
 LIMIT = 60.0
 Settings = Mapping[str, str]
 NOTHING: Settings = {}
-WARNINGS = "error,ignore:'audioop' is deprecated:DeprecationWarning"
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,11 @@ async def running(
     settings: Settings = NOTHING,
     stdin: int = subprocess.PIPE,
     program: Sequence[str] = ("-m", "bot"),
+    fresh: bool = False,
 ) -> AsyncIterator[subprocess.Process]:
-    """Run a command while the block lasts."""
-    process = await subprocess.create_subprocess_exec(
-        sys.executable,
+    """Run a command while the block lasts, in a fork or, if it is to be fresh, in a new Python."""
+    create = partial(subprocess.create_subprocess_exec, sys.executable) if fresh else create_forked
+    process = await create(
         *(*program, *arguments),
         cwd=in_,
         env=environment(settings),
@@ -61,9 +63,11 @@ async def running(
         await process.communicate()
 
 
-async def run(*arguments: str, in_: Path, says: str = "", settings: Settings = NOTHING) -> Ended:
+async def run(
+    *arguments: str, in_: Path, says: str = "", settings: Settings = NOTHING, fresh: bool = False
+) -> Ended:
     """Run a command to its end, with this on its standard input."""
-    async with running(*arguments, in_=in_, settings=settings) as process:
+    async with running(*arguments, in_=in_, settings=settings, fresh=fresh) as process:
         return await ended(process, says)
 
 

@@ -26,10 +26,11 @@ _numbers = count(1)
 class Server:
     """A server, with its data in a folder of its own."""
 
-    def __init__(self, binaries: Path, folder: Path) -> None:
+    def __init__(self, binaries: Path, folder: Path, *, durable: bool) -> None:
         self.port = _free_port()
         self._binaries = binaries
         self._folder = folder
+        self._durable = durable
         self._process: subprocess.Popen[bytes] | None = None
         data = folder / "data"
         _run(
@@ -42,7 +43,7 @@ class Server:
             "listen_addresses": "127.0.0.1",
             "port": self.port,
             "unix_socket_directories": self._folder,
-            "fsync": "off",
+            "fsync": "on" if self._durable else "off",
             "max_connections": 200,
         }
         options = [each for name, value in settings.items() for each in ("-c", f"{name}={value}")]
@@ -78,8 +79,11 @@ class Server:
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
-    """Run a server while the block lasts; without PostgreSQL, skip, but never where CI is set."""
+def serving(*, durable: bool = False) -> Iterator[Server]:
+    """Run a server while the block lasts; without PostgreSQL, skip, but never where CI is set.
+
+    One that is durable waits for the disk.
+    """
     binaries = _binaries()
     if binaries is None:
         if os.environ.get("CI"):  # noqa: TID251 - the test run's own setting, not the bot's
@@ -88,7 +92,7 @@ def serving() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
     try:
         _own(folder)
-        server = Server(binaries, folder)
+        server = Server(binaries, folder, durable=durable)
         try:
             server.start()
             yield server
@@ -96,6 +100,11 @@ def serving() -> Iterator[Server]:
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def installed() -> bool:
+    """Return whether there is a PostgreSQL that can be run."""
+    return _binaries() is not None
 
 
 def _binaries() -> Path | None:

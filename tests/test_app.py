@@ -13,7 +13,7 @@ from bot import StorageError
 from bot.app import open_agent, open_app
 from bot.config import load_settings
 from bot.sandbox import World
-from tests.commands import ended, printed, run, running, stopped
+from tests.commands import NOTHING, Settings, ended, printed, run, running, stopped
 from tests.setups import PATIENCE, Setup, set_up
 
 STUCK = """
@@ -40,9 +40,12 @@ async def home() -> AsyncIterator[Setup]:
 
 
 @asynccontextmanager
-async def online(home: Setup, folder: Path, **settings: str) -> AsyncIterator[subprocess.Process]:
+async def online(
+    home: Setup, folder: Path, changed: Settings = NOTHING, *, fresh: bool = False
+) -> AsyncIterator[subprocess.Process]:
     """Run the bot while the block lasts; it is there when the block begins."""
-    async with running("run", in_=folder, settings={**home.settings, **settings}) as process:
+    settings = {**home.settings, **changed}
+    async with running("run", in_=folder, settings=settings, fresh=fresh) as process:
         await home.sandbox.connected(home.bot, PATIENCE)
         yield process
     await home.sandbox.disconnected(home.bot)
@@ -50,7 +53,7 @@ async def online(home: Setup, folder: Path, **settings: str) -> AsyncIterator[su
 
 async def test_it_answers_until_it_is_told_to_stop(home: Setup, tmp_path: Path) -> None:
     home.model.says("Hello Alice.")
-    async with online(home, tmp_path) as process:
+    async with online(home, tmp_path, fresh=True) as process:
         await home.alice.says("hello", in_=home.desk)
         await home.said("Hello Alice.")
         end = await stopped(process)
@@ -61,7 +64,7 @@ async def test_it_answers_until_it_is_told_to_stop(home: Setup, tmp_path: Path) 
 
 async def test_the_model_is_told_how_speakers_are_marked(home: Setup, tmp_path: Path) -> None:
     home.model.says("Hello Alice.")
-    async with online(home, tmp_path, SYSTEM_PROMPT="Be a pirate."):
+    async with online(home, tmp_path, {"SYSTEM_PROMPT": "Be a pirate."}):
         await home.alice.says("hello", in_=home.desk)
         await home.said("Hello Alice.")
     system, user = home.model.requests[0]["messages"]
@@ -92,7 +95,7 @@ async def test_a_turn_that_does_not_finish_is_answered_after_the_next_start(
     home: Setup, tmp_path: Path
 ) -> None:
     gate = home.model.hangs(after="Let me see.")
-    async with online(home, tmp_path, SHUTDOWN_SECONDS="0") as process:
+    async with online(home, tmp_path, {"SHUTDOWN_SECONDS": "0"}) as process:
         await home.alice.says("two and two?", in_=home.desk)
         await gate.reached.wait()
         end = await stopped(process, signal.SIGINT)
@@ -105,7 +108,7 @@ async def test_a_turn_that_does_not_finish_is_answered_after_the_next_start(
 
 async def test_a_second_signal_ends_it_at_once(home: Setup, tmp_path: Path) -> None:
     gate = home.model.hangs()
-    async with online(home, tmp_path, SHUTDOWN_SECONDS="600") as process:
+    async with online(home, tmp_path, {"SHUTDOWN_SECONDS": "600"}) as process:
         await home.alice.says("two and two?", in_=home.desk)
         await gate.reached.wait()
         process.send_signal(signal.SIGTERM)
@@ -247,7 +250,7 @@ async def test_a_server_has_its_own_way_within_what_the_operator_allows(
         "SERVER_TOKENS_PER_DAY": "5000",
         "TOOLS": "current_time,roll_dice",
     }
-    async with online(home, tmp_path, SYSTEM_PROMPT="Be a pirate.", **ceiling):
+    async with online(home, tmp_path, {"SYSTEM_PROMPT": "Be a pirate.", **ceiling}):
         file = ("prompt.txt", b"Be kind.")
         told = await mod.runs("/settings", in_=home.desk, prompt_file=file)
         assert "- Tools: `current_time`, `roll_dice` *(default)*" in told.text

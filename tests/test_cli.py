@@ -29,7 +29,7 @@ async def test_what_cannot_be_run_is_told_with_the_usage(
 
 async def test_help_and_version_tell_what_it_is(tmp_path: Path) -> None:
     helped, version = await asyncio.gather(
-        run("--help", in_=tmp_path), run("--version", in_=tmp_path)
+        run("--help", in_=tmp_path, fresh=True), run("--version", in_=tmp_path, fresh=True)
     )
     for each in ("run", "sandbox", "chat", "check"):
         assert f"    {each} " in helped.out

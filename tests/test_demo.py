@@ -7,7 +7,7 @@ from tests.commands import ROOT, run
 
 
 async def test_the_demo_plays_the_whole_conversation_that_the_readme_shows(tmp_path: Path) -> None:
-    ended = await run("sandbox", "--demo", in_=tmp_path)
+    ended = await run("sandbox", "--demo", in_=tmp_path, fresh=True)
     assert (ended.status, ended.err) == (0, "")
     wanted = [
         "wren: @Parley my name is Alice",

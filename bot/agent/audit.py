@@ -23,10 +23,10 @@ from bot.events import (
     ToolStartedEvent,
     UserMessageEvent,
 )
-from bot.sessions import SessionStore
-from bot.sessions.ids import EVER, SessionIds
+from bot.sessions.actions import ActionStore
 from bot.sessions.policies import PolicyChange, PolicyStore
 from bot.sessions.sql import SQLSessionManager
+from bot.sessions.times import EVER
 
 PAGE = 1000
 
@@ -145,12 +145,12 @@ class Trail:
 
 
 async def audit(
-    store: SessionStore, sessions: AsyncIterable[str], *, since: datetime | None = None
+    actions: ActionStore, sessions: AsyncIterable[str], *, since: datetime | None = None
 ) -> AsyncGenerator[AuditEntry, None]:
     """Give the entries of these sessions, one session after the other, page by page."""
     async for session_id in sessions:
         trail, after = Trail(session_id), 0
-        while page := await store.read_log(session_id, after=after, limit=PAGE):
+        while page := await actions.log(session_id, after=after, limit=PAGE):
             for event in page:
                 for entry in trail.read(event):
                     if since is None or entry.at >= since:
@@ -165,9 +165,10 @@ async def whole_audit(
     for change in await PolicyStore(store.database).since(since or EVER):
         if session_id in (None, change.scope):
             yield of_change(change)
-    every = SessionIds(store.database).all(since=since)
-    async with aclosing(every if session_id is None else only(session_id)) as sessions:
-        async with aclosing(audit(store, sessions, since=since)) as entries:
+    actions = ActionStore(store.database)
+    every = actions.sessions(since=since) if session_id is None else only(session_id)
+    async with aclosing(every) as sessions:
+        async with aclosing(audit(actions, sessions, since=since)) as entries:
             async for entry in entries:
                 yield entry
 

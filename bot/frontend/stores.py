@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bot.frontend.own.forgetting import Forgetter
 from bot.frontend.shards import Alone
 from bot.sessions import SessionStore, SQLSessionManager
+from bot.sessions.actions import ActionStore
 from bot.sessions.consents import ConsentStore
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
@@ -16,6 +17,7 @@ from bot.sessions.marks import MarkStore
 from bot.sessions.memories import MemoryManager
 from bot.sessions.places import PlaceStore
 from bot.sessions.policies import PolicyStore
+from bot.sessions.rests import RestStore
 from bot.sessions.schedules import ScheduleStore
 from bot.sessions.settings import SettingsStore
 from bot.sessions.sql_memories import memories_in
@@ -29,6 +31,7 @@ class Stores:
     Attributes:
         sessions: Where sessions live.
         deliveries: Which message shows what.
+        rests: Which sessions a start has to look at.
         places: Up to where each place was read.
         marks: What was told once.
         homes: In which server and channel each session is.
@@ -39,11 +42,13 @@ class Stores:
         schedules: What is to be said later.
         usage: What calls of the model used.
         policies: What was decided about tools.
-        ids: Finds sessions by where they are.
+        ids: Finds what waits in a server.
+        actions: Finds what tools did.
     """
 
     sessions: SessionStore
     deliveries: DeliveryStore
+    rests: RestStore
     places: PlaceStore
     marks: MarkStore
     homes: HomeStore
@@ -55,6 +60,7 @@ class Stores:
     usage: UsageStore
     policies: PolicyStore
     ids: SessionIds
+    actions: ActionStore
 
     @property
     def forgetters(self) -> Sequence[Forgetter]:
@@ -77,6 +83,7 @@ class Stores:
         return cls(
             sessions=sessions,
             deliveries=DeliveryStore(database),
+            rests=RestStore(database),
             places=PlaceStore(database),
             marks=MarkStore(database),
             homes=HomeStore(database),
@@ -88,4 +95,5 @@ class Stores:
             usage=UsageStore(database),
             policies=PolicyStore(database),
             ids=SessionIds(database),
+            actions=ActionStore(database),
         )

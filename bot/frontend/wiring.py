@@ -33,7 +33,7 @@ from bot.frontend.recovery.rescue import Rescue
 from bot.frontend.schedules.reminding import Reminders, Reminding
 from bot.frontend.schedules.scheduling import Scheduling
 from bot.frontend.settings.book import SettingsBook
-from bot.frontend.settings.look import look_of
+from bot.frontend.settings.look import look_of, manner_of
 from bot.frontend.showing.alone import Showing
 from bot.frontend.showing.deliverer import Deliverer
 from bot.frontend.showing.outbox import Outbox
@@ -100,7 +100,7 @@ def wire(
         Locks[int](),
         Seen(stores.places),
     )
-    rate = Rate(options.turns_per_minute)
+    rate, shown_by = Rate(options.turns_per_minute), manner_of(options)
     expiry = Expiry(lambda session_id: runs.start(session_id, agent.resume(session_id)))
     shown_here = Showing(stores.shared)
     deliverer = Deliverer(
@@ -126,6 +126,7 @@ def wire(
         look=look_of(options, homes=stores.homes, settings=settings),
         tasks=showing,
         showing=shown_here,
+        shown_by=shown_by,
     )
 
     def recorded(session_id: str, events: Sequence[RecordedEvent]) -> None:
@@ -155,10 +156,11 @@ def wire(
     decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler, tasks=work)
     recovery = Recovery(
         agent=agent,
-        store=store,
-        deliveries=deliveries,
+        rests=stores.rests,
         runs=runs,
         reconciler=reconciler,
+        expect=expiry.expect,
+        shown_by=shown_by,
         failed=lambda: comeback.soon(),
         homes=stores.homes,
         shards=options.shards,

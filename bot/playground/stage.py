@@ -6,13 +6,16 @@ import os
 import signal
 import sys
 from asyncio import create_subprocess_exec, subprocess, timeout
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bot.config import child_environment
 from bot.sandbox import Bot, Channel, Person, Sandbox, World
+
+Create = Callable[..., Awaitable[subprocess.Process]]
 
 STOPPING = 20.0
 """Seconds that a bot has to end before it is killed."""
@@ -79,6 +82,10 @@ def make_stage() -> Stage:
     return stage
 
 
+async def _new_python(*arguments: str, **options: Any) -> subprocess.Process:
+    return await create_subprocess_exec(sys.executable, *arguments, **options)
+
+
 class BotProcess:
     """The bot as a process of its own, as it runs anywhere else."""
 
@@ -89,6 +96,7 @@ class BotProcess:
         env_file: Path | None = None,
         keep: Collection[str] = (),
         log: int | None = None,
+        create: Create = _new_python,
     ) -> None:
         """Make one that is not started.
 
@@ -97,9 +105,11 @@ class BotProcess:
             env_file: Where settings to hand on are read, by default in `.env`.
             keep: Those to hand on.
             log: A descriptor for what it logs, in place of our own standard error.
+            create: Starts a Python with these arguments.
         """
         self._environment = child_environment(env_file, keep=keep, values=settings)
         self._log = log
+        self._create = create
         self._process: subprocess.Process | None = None
         self._again = False
 
@@ -109,8 +119,7 @@ class BotProcess:
         It holds a pipe from us: should we be killed, it stops.
         """
         command = ["-m", "bot", "run", "--lifeline", "--env-file", os.devnull]
-        self._process = await create_subprocess_exec(
-            sys.executable,
+        self._process = await self._create(
             *command,
             env=self._environment,
             stdin=subprocess.PIPE,

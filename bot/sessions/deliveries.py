@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
+from datetime import datetime
 
+from bot.sessions.rests import Rest
+from bot.sessions.times import stored_time
 from bot.storage import Connection, Database, Row
 
 # a session that was deleted meanwhile has no deliveries any more
@@ -42,7 +45,13 @@ _UP_TO_DATE = """
     DELETE FROM behind WHERE session_id = ?1
     AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1 AND last_seq > ?2)"""
 
-_BEHIND = "SELECT session_id FROM behind WHERE session_id > ? ORDER BY session_id LIMIT ?"
+_RESTS = "UPDATE behind SET version = ?, shown_by = ?, wake_at = ? WHERE session_id = ?"
+
+_PROGRESS = """
+    SELECT coalesce(seq, 0), sessions.version, behind.version, shown_by, wake_at FROM sessions
+    LEFT JOIN delivered ON delivered.session_id = sessions.session_id
+    LEFT JOIN behind ON behind.session_id = sessions.session_id
+    WHERE sessions.session_id = ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,21 @@ class Delivery:
     message_id: int | None
     content_hash: str
     final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far people have seen a session.
+
+    Attributes:
+        seq: Up to this event nothing of what they see will change; 0 for nothing.
+        version: The session's now; 0 if there is none.
+        rest: What was last noted of one that waits and is shown.
+    """
+
+    seq: int = 0
+    version: int = 0
+    rest: Rest | None = None
 
 
 class DeliveryStore:
@@ -106,30 +130,38 @@ class DeliveryStore:
         """Let a delivery be that of another key of its turn: its message shows that from now on."""
         await self._database.execute(_MOVE, (*astuple(delivery)[:5], subject, purpose, part))
 
-    async def delivered_to(self, session_id: str) -> int:
-        """Return up to which event people have seen a session, 0 for nothing."""
-        rows = await self._database.fetch(
-            "SELECT seq FROM delivered WHERE session_id = ?", (session_id,)
-        )
-        return rows[0][0] if rows else 0
+    async def progress(self, session_id: str) -> Progress:
+        """Return how far people have seen a session."""
+        rows = await self._database.fetch(_PROGRESS, (session_id,))
+        return _progress(rows[0]) if rows else Progress()
 
-    async def set_delivered_to(self, session_id: str, seq: int) -> None:
-        """Note up to which event people have seen a session; never goes back."""
-        await self._database.write(showing_up_to(session_id, seq))
+    async def set_delivered_to(self, session_id: str, seq: int, rest: Rest | None = None) -> None:
+        """Note up to which event people have seen a session; never goes back.
 
-    async def behind(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
-        """Return ids of sessions that show less than was recorded, in order, after `after`."""
-        return [row[0] for row in await self._database.fetch(_BEHIND, (after, limit))]
+        With `rest` also that they see all there is of a session that waits.
+        """
+        await self._database.write(showing_up_to(session_id, seq, rest))
 
 
-def showing_up_to(session_id: str, seq: int) -> Callable[[Connection], None]:
+def showing_up_to(
+    session_id: str, seq: int, rest: Rest | None = None
+) -> Callable[[Connection], None]:
     """Return the job that notes up to which event people have seen a session."""
 
     def job(connection: Connection) -> None:
         for statement in (_DELIVERED_TO, _UP_TO_DATE):
             connection.execute(statement, (session_id, seq)).close()
+        if rest is not None:
+            row = (rest.version, rest.shown_by, stored_time(rest.wake_at), session_id)
+            connection.execute(_RESTS, row).close()
 
     return job
+
+
+def _progress(row: Row) -> Progress:
+    seq, version, shown_version, shown_by, wake_at = row
+    rest = Rest(shown_version, shown_by, datetime.fromisoformat(wake_at)) if wake_at else None
+    return Progress(seq, version, rest)
 
 
 def _delivery(row: Row) -> Delivery:

@@ -15,6 +15,10 @@ from bot.errors import StorageError
 from bot.events import new_id
 from bot.storage import Connection
 
+_TELL = """
+    SELECT pg_notify('parley', session_id) FROM sessions
+    WHERE session_id = ? AND holder <> ALL(?)"""
+
 
 class Holders(Protocol):
     """The holders of one database. All of it is called in transactions that write."""
@@ -29,6 +33,13 @@ class Holders(Protocol):
 
     def is_alive(self, connection: Connection, holder: str) -> bool:
         """Return whether a holder's process still runs."""
+        ...
+
+    def tell_others(self, connection: Connection, session_id: str) -> None:
+        """Let another process that runs a session know that something was recorded in it.
+
+        Where that cannot be done it finds out by itself.
+        """
         ...
 
     def close(self) -> None:
@@ -86,6 +97,9 @@ class FileHolders:
         finally:
             os.close(descriptor)
 
+    def tell_others(self, connection: Connection, session_id: str) -> None:
+        """Do nothing: files have no way to be told."""
+
     def close(self) -> None:
         """Give every lock back."""
         for holder, descriptor in self._ours.items():
@@ -125,6 +139,10 @@ class AdvisoryHolders:
         if taken:
             connection.execute("SELECT pg_advisory_unlock(?)", key).close()
         return not taken
+
+    def tell_others(self, connection: Connection, session_id: str) -> None:
+        """Say the session's id, once it is committed, if another holder has its lease."""
+        connection.execute(_TELL, (session_id, list(self._ours))).close()
 
     def again(self, connection: Connection) -> None:
         """Take our locks on a new connection."""

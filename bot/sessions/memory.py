@@ -19,7 +19,7 @@ from bot.sessions.store import (
     Standing,
     Written,
     approval_record,
-    refuse,
+    refusal,
 )
 from bot.sessions.turns import OpenTurns
 
@@ -85,7 +85,9 @@ class InMemorySessionManager(SessionStore):
             erasures=stored.erasures,
         )
 
-    async def save(self, session: Session, *, release: str | None = None) -> None:
+    async def save(
+        self, session: Session, *, release: str | None = None, rests: bool = False
+    ) -> None:
         """Store what is not stored yet; in the same step give back `release`'s lease."""
         state = session.state_json()
         stored = self._sessions.get(session.session_id)
@@ -107,7 +109,7 @@ class InMemorySessionManager(SessionStore):
         for event in session.unsaved:
             key = event.natural_key
             if key is not None and (key in self._keys or key in new):
-                refuse(session.session_id, event)
+                raise refusal(session.session_id, event)
             new.add(key or "")
 
     def _store(self, session: Session, state: str) -> None:

@@ -12,23 +12,24 @@ from bot.events import RecordedEvent, codec
 from bot.sessions.kept import Events
 from bot.sessions.owned import note_whose
 from bot.sessions.session import Session
-from bot.sessions.store import refuse
+from bot.sessions.store import refusal
 from bot.sessions.times import stored_time
 from bot.sessions.turns import turns_from
-from bot.storage import Row
+from bot.storage import Later, Row
 
 if TYPE_CHECKING:
-    from bot.storage import Connection
+    from bot.storage import Connection, Cursor
 
 _INSERT_SESSION = """
     INSERT INTO sessions
-    (state, updated_at, last_seq, window_from, open_turns, session_id, user_id, created_at, version)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_id) DO NOTHING"""
+    (state, updated_at, last_seq, window_from, open_turns, rested,
+     session_id, user_id, created_at, version)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_id) DO NOTHING"""
 
 _UPDATE_SESSION = """
     UPDATE sessions
     SET state = ?, updated_at = ?, last_seq = ?, window_from = ?, open_turns = ?,
-        version = version + 1, holder = nullif(holder, ?)
+        rested = ?, version = version + 1, holder = nullif(holder, ?)
     WHERE session_id = ? AND created_at = ? AND version = ?"""
 
 _INSERT_EVENT = """
@@ -45,18 +46,34 @@ _SELECT_SESSION = """
 
 _SELECT_EVENTS = "SELECT body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 
+# What comes from number ?2 on, if it is in the window.
+_SELECT_NEWER = """
+    SELECT body FROM events WHERE session_id = ?1 AND seq >= coalesce(
+        (SELECT window_from FROM sessions WHERE session_id = ?1 AND window_from > ?2), ?2)
+    ORDER BY seq"""
+
 _ALL = 2**62
 
+Loaded = tuple[Session | None, str, Events]
+"""A session, if there is one, the generation of its log, and its window."""
 
-def inserting(session: Session, state: str) -> Callable[[Connection], bool]:
+
+def inserting(
+    session: Session, state: str, *, rests: bool = False
+) -> Callable[[Connection], Later[bool]]:
     """Return the job that stores a new session; it returns whether there was none of its id."""
-    values = (
-        *_columns(session, state),
-        session.session_id,
-        session.user_id,
-        stored_time(session.created_at),
-    )
-    return lambda connection: connection.execute(_INSERT_SESSION, values).rowcount == 1
+    sql, values = _insertion(session, state, rests=rests)
+
+    def job(connection: Connection) -> Later[bool]:
+        inserted = connection.execute(sql, values)
+        return Later(lambda: inserted.rowcount == 1)
+
+    return job
+
+
+def _insertion(session: Session, state: str, *, rests: bool) -> tuple[str, Row]:
+    values = (session.session_id, session.user_id, stored_time(session.created_at))
+    return _INSERT_SESSION, (*_columns(session, state, rested=int(rests)), *values)
 
 
 def saving(
@@ -65,29 +82,27 @@ def saving(
     unsaved: Sequence[RecordedEvent],
     version: int,
     release: str | None,
+    rests: bool = False,
 ) -> Callable[[Connection], int]:
     """Return the job that stores what is not stored yet; it returns the new version.
 
     It takes what it needs of the session now. In the same transaction the lease of `release` is
-    given back. When it runs it raises `SessionConflictError` if `version` is not the stored one.
+    given back, and noted whether that version `rests`. When it runs it raises
+    `SessionConflictError` if `version` is not the stored one.
     """
     session_id = session.session_id
     created_at = stored_time(session.created_at)
-    columns = _columns(session, state)
-    insert = inserting(session, state)
+    columns = _columns(session, state, rested=version + 1 if rests else 0)
+    insert = _insertion(session, state, rests=rests)
     bodies = [codec.to_json(event) for event in unsaved]
     changed = session.changed(state)
 
     def job(connection: Connection) -> int:
         if not changed and not _holds(connection, session_id, release):
             return version
-        if version:
-            values = (*columns, release, session_id, created_at, version)
-            stored = connection.execute(_UPDATE_SESSION, values).rowcount == 1
-        else:
-            stored = insert(connection)
-        if not stored:
-            raise SessionConflictError(session_id)
+        stored = (release, session_id, created_at, version)
+        sql, values = (_UPDATE_SESSION, (*columns, *stored)) if version else insert
+        connection.insist(sql, values, lambda: SessionConflictError(session_id))
         for event, body in zip(unsaved, bodies, strict=True):
             _insert_event(connection, session_id, event, body)
         if unsaved:
@@ -106,54 +121,59 @@ def _holds(connection: Connection, session_id: str, holder: str | None) -> bool:
 def _insert_event(connection: Connection, session_id: str, event: RecordedEvent, body: str) -> None:
     key = event.natural_key
     row = (session_id, event.seq, event.kind, event.turn_id, key, body)
-    if connection.execute(_INSERT_EVENT, row).rowcount != 1:
-        refuse(session_id, event)
+    connection.insist(_INSERT_EVENT, row, lambda: refusal(session_id, event))
 
 
-def _columns(session: Session, state: str) -> Row:
+def _columns(session: Session, state: str, *, rested: int) -> Row:
     return (
         state,
         stored_time(session.updated_at),
         session.last_seq,
         session.window_from,
         json.dumps([turn.to_dict() for turn in session.open_turns]),
+        rested,
     )
 
 
-def load(
-    connection: Connection, session_id: str, kept: tuple[str, Events]
-) -> tuple[Session | None, str, Events]:
+def load(connection: Connection, session_id: str, kept: tuple[str, Events]) -> Later[Loaded]:
     """Return a session, the generation of its log, and its window.
 
     `kept` is a generation of a log of this id, and events of it that need not be read again.
     """
-    row = connection.execute(_SELECT_SESSION, (session_id,)).fetchone()
-    if row is None:
-        return None, "", ()
-    events = _window(connection, session_id, row, kept)
-    return _session(session_id, row, events), generation(row[2], row[8]), events
+    made, events = kept
+    first = events[-1].seq + 1 if events else 1
+    rows = connection.execute(_SELECT_SESSION, (session_id,))
+    newer = connection.execute(_SELECT_NEWER, (session_id, first))
+
+    def tell() -> Loaded:
+        row = rows.fetchone()
+        if row is None:
+            return None, "", ()
+        window_from, now = row[6], generation(row[2], row[8])
+        if events and (made != now or events[0].seq > window_from):
+            window = tuple(events_after(connection, session_id, window_from - 1, _ALL))
+        else:
+            kept_still = events[window_from - events[0].seq :] if events else ()
+            window = (*kept_still, *_events(newer))
+        return _session(session_id, row, window), now, window
+
+    return Later(tell)
 
 
 def events_after(
     connection: Connection, session_id: str, seq: int, limit: int
 ) -> list[RecordedEvent]:
     """Return the events of a log that come after number `seq`, at most so many."""
-    rows = connection.execute(_SELECT_EVENTS, (session_id, seq, limit)).fetchall()
-    return codec.from_json([body for (body,) in rows])
+    return _events(connection.execute(_SELECT_EVENTS, (session_id, seq, limit)))
+
+
+def _events(found: Cursor) -> list[RecordedEvent]:
+    return codec.from_json([body for (body,) in found.fetchall()])
 
 
 def generation(created_at: str, erasures: int) -> str:
     """Return what names the log of a session made then, as it is after so many erasures."""
     return f"{created_at} {erasures}"
-
-
-def _window(connection: Connection, session_id: str, row: Row, kept: tuple[str, Events]) -> Events:
-    made, events = kept
-    window_from = row[6]
-    if not events or made != generation(row[2], row[8]) or events[0].seq > window_from:
-        return tuple(events_after(connection, session_id, window_from - 1, _ALL))
-    newer = events_after(connection, session_id, max(events[-1].seq, window_from - 1), _ALL)
-    return (*events[window_from - events[0].seq :], *newer)
 
 
 def _session(session_id: str, row: Row, events: Events) -> Session:

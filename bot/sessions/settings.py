@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.storage import Database
+from bot.storage import Connection, Database
 
 _PUT = """
     INSERT INTO server_settings
     (server_id, channel_id, version, value, field, changed_by, changed_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING"""
+
+# What waits there may be shown otherwise from now on: the next start looks at it.
+_END_RESTS = """
+    UPDATE behind SET shown_by = ''
+    WHERE session_id IN (SELECT session_id FROM homes WHERE server_id = ?)"""
 
 _LATEST = """
     SELECT version, value FROM server_settings WHERE server_id = ? AND channel_id = ?
@@ -84,7 +89,12 @@ class SettingsStore:
         """Store a change, on disk when this returns; return whether it was the next version."""
         scope, at = change.scope, change.at.isoformat(timespec="microseconds")
         row = (scope.server_id, scope.channel_id, change.version, change.value, change.field)
-        return await self._database.execute(_PUT, (*row, change.by, at)) == 1
+
+        def job(connection: Connection) -> bool:
+            connection.execute(_END_RESTS, (scope.server_id,)).close()
+            return connection.execute(_PUT, (*row, change.by, at)).rowcount == 1
+
+        return await self._database.write(job)
 
     async def forget_user(self, user_id: str) -> None:
         """Forget who made somebody's changes; what they set still holds."""

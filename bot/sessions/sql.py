@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TypeVar
 
@@ -15,7 +17,7 @@ from bot.events import RecordedEvent, codec, utc_now
 from bot.sessions.holders import Holders
 from bot.sessions.kept import KeptEvents
 from bot.sessions.owned import deleting, erasing, turns_of
-from bot.sessions.rows import events_after, generation, inserting, load, saving
+from bot.sessions.rows import Loaded, events_after, generation, inserting, load, saving
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
     ApprovalRecord,
@@ -27,7 +29,7 @@ from bot.sessions.store import (
     approval_record,
 )
 from bot.sessions.times import stored_time
-from bot.storage import Connection, Database, Row
+from bot.storage import Connection, Database, Later, Row
 
 T = TypeVar("T")
 
@@ -103,7 +105,8 @@ class SQLSessionManager(SessionStore):
     async def create(self, session_id: str, user_id: str | None = None) -> Session:
         """Make and store an empty session."""
         session = Session(session_id, user_id)
-        if not await self.database.write(inserting(session, session.state_json())):
+        made: bool = await self.database.write(inserting(session, session.state_json()))
+        if not made:
             raise SessionExistsError(session_id)
         session.mark_saved(seq=0, version=1, state=session.state_json())
         return session
@@ -112,13 +115,15 @@ class SQLSessionManager(SessionStore):
         """Return the session, or `None` only when there is none."""
         check_session_id(session_id)
         kept = self._kept.of(session_id)
-
-        session, made, events = await self._read(lambda c: load(c, session_id, kept))
+        found: Loaded = await self._read(lambda c: load(c, session_id, kept))
+        session, made, events = found
         if events:
             self._kept.keep(session_id, made, events)
         return session
 
-    async def save(self, session: Session, *, release: str | None = None) -> None:
+    async def save(
+        self, session: Session, *, release: str | None = None, rests: bool = False
+    ) -> None:
         """Store what is not stored yet; in the same commit give back `release`'s lease."""
         state = session.state_json()
         unsaved = session.unsaved
@@ -132,7 +137,13 @@ class SQLSessionManager(SessionStore):
             self._kept.extend(session.session_id, made, unsaved, session.window_from)
 
         seq = session.last_seq
-        job = saving(session, state, unsaved, version, release)
+        save = saving(session, state, unsaved, version, release, rests)
+
+        def job(connection: Connection) -> int:
+            new_version = save(connection)
+            self._holders.tell_others(connection, session.session_id)
+            return new_version
+
         await self.database.write(job, saved)
 
     # -- the lease ---------------------------------------------------------------------------------
@@ -169,6 +180,10 @@ class SQLSessionManager(SessionStore):
         """Return how a session stands now, `None` if there is none."""
         rows = await self.database.fetch(_SELECT_HOLDER, (session_id,))
         return Standing(version=rows[0][0], holder=rows[0][1]) if rows else None
+
+    def hearing(self, session_id: str) -> AbstractContextManager[asyncio.Event]:
+        """Give an event that is set when another process has recorded something in a session."""
+        return self.database.hearing(session_id)
 
     async def is_run_elsewhere(self, session_id: str) -> bool:
         """Return whether another living process holds a session's lease."""
@@ -305,7 +320,7 @@ class SQLSessionManager(SessionStore):
         rows = await self.database.fetch("SELECT data FROM blobs WHERE sha256 = ?", (sha256,))
         return rows[0][0] if rows else None
 
-    async def _read(self, job: Callable[[Connection], T]) -> T:
+    async def _read(self, job: Callable[[Connection], Later[T] | T]) -> T:
         try:
             return await self.database.read(job)
         except ValueError as exc:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NoReturn
 
 from bot.errors import DuplicateMessageError, SessionConflictError
 from bot.events import (
@@ -91,8 +92,14 @@ class SessionStore(SessionManager):
         """Close everything; used again, the store opens again. Holders registered here end."""
 
     @abstractmethod
-    async def save(self, session: Session, *, release: str | None = None) -> None:
-        """Store what is not stored yet; in the same commit give back `release`'s lease."""
+    async def save(
+        self, session: Session, *, release: str | None = None, rests: bool = False
+    ) -> None:
+        """Store what is not stored yet; in the same commit give back `release`'s lease.
+
+        With `rests` nothing is to be done in the session, as it is stored then, until somebody
+        decides or writes: a start need not look for it.
+        """
 
     # -- the lease: who runs a session -------------------------------------------------------------
 
@@ -111,6 +118,14 @@ class SessionStore(SessionManager):
     async def is_run_elsewhere(self, session_id: str) -> bool:
         """Return whether another living process holds a session's lease; where there is one."""
         return False
+
+    def hearing(self, session_id: str) -> AbstractContextManager[asyncio.Event]:
+        """Give an event that is set when another process has recorded something in a session.
+
+        It is for a session that is run here, and is set as soon as can be. Whether it ever is
+        depends on the store: to look again after a while is useful anyway.
+        """
+        return nullcontext(asyncio.Event())
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -204,16 +219,15 @@ class SessionStore(SessionManager):
         """Return stored bytes, or `None`."""
 
 
-def refuse(session_id: str, event: RecordedEvent) -> NoReturn:
-    """Refuse an event whose natural key is in the store already.
+def refusal(session_id: str, event: RecordedEvent) -> SessionConflictError | DuplicateMessageError:
+    """Return why an event is refused whose natural key is in the store already.
 
-    Raises:
-        DuplicateMessageError: for a message, naming its `source_id`.
-        SessionConflictError: for a start, result, request or decision.
+    Of a message `DuplicateMessageError`, which names its `source_id`; of a start, result, request
+    or decision `SessionConflictError`.
     """
     if isinstance(event, UserMessageEvent) and event.source_id:
-        raise DuplicateMessageError(event.source_id)
-    raise SessionConflictError(session_id)
+        return DuplicateMessageError(event.source_id)
+    return SessionConflictError(session_id)
 
 
 def approval_record(session_id: str, events: Sequence[RecordedEvent]) -> ApprovalRecord | None:

@@ -16,7 +16,7 @@ import aiosqlite
 
 from bot.errors import StorageError
 from bot.failpoints import around
-from bot.storage.jobs import Connection, Fate, Jobs
+from bot.storage.jobs import Connection, Fate, Jobs, Later
 from bot.storage.migrations import migrate
 
 T = TypeVar("T")
@@ -55,11 +55,16 @@ class Shared(sqlite3.Connection):
         """Run what waits."""
         self._lane.jobs.work(Transactions(self, self._lane))
 
+    def insist(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
+        """Run one statement that has to change one row."""
+        if self.execute(sql, values).rowcount != 1:
+            raise otherwise()
+
 
 class Transactions:
     """What jobs run in on a SQLite connection."""
 
-    def __init__(self, connection: sqlite3.Connection, lane: Lane) -> None:
+    def __init__(self, connection: Shared, lane: Lane) -> None:
         self._connection = connection
         self._lane = lane
 
@@ -153,7 +158,9 @@ class Lane:
         await self._connection.close()
 
     async def run(
-        self, function: Callable[[Connection], T], then: Callable[[T], None] | None = None
+        self,
+        function: Callable[[Connection], Later[T] | T],
+        then: Callable[[T], None] | None = None,
     ) -> T:
         """Run a job, as `Jobs.run` does.
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from bot.storage.jobs import Connection
+from bot.storage.jobs import Connection, Later
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -25,7 +25,8 @@ class Database(ABC):
     A job is a plain function of the connection. It runs in the connection's thread, in a
     transaction that it may share with other jobs, and is run again if another one spoils that. Its
     statements are such as every engine understands; their parameters are written `?`, or `?1`, `?2`
-    where one is used twice.
+    where one is used twice. A job that looks at what came of a statement may wait for a server;
+    one that insists on a row, or returns `Later`, does not.
 
     Attributes:
         name: What it is called in errors.
@@ -50,7 +51,7 @@ class Database(ABC):
 
     @abstractmethod
     async def write(
-        self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
+        self, job: Callable[[Connection], Later[T] | T], then: Callable[[T], None] | None = None
     ) -> T:
         """Run a job that writes; it is on disk, or nothing of it is, when this returns or raises.
 
@@ -62,7 +63,7 @@ class Database(ABC):
         """
 
     @abstractmethod
-    async def read(self, job: Callable[[Connection], T]) -> T:
+    async def read(self, job: Callable[[Connection], Later[T] | T]) -> T:
         """Run a job that reads; it sees every write that returned before.
 
         Raises:
@@ -87,6 +88,11 @@ class Database(ABC):
         async with self._alone_here(name):
             yield
 
+    @contextmanager
+    def hearing(self, name: str) -> Iterator[asyncio.Event]:
+        """Give an event that is set when another process says this name, if that is heard here."""
+        yield asyncio.Event()
+
     def _alone_here(self, name: str) -> asyncio.Lock:
         loop = asyncio.get_running_loop()
         key = (id(loop), name)
@@ -107,7 +113,7 @@ class Database(ABC):
 
     async def fetch(self, sql: str, values: Values = ()) -> list[Row]:
         """Read the rows of one query."""
-        return await self.read(lambda connection: connection.execute(sql, values).fetchall())
+        return await self.read(lambda connection: Later(connection.execute(sql, values).fetchall))
 
     async def execute(self, sql: str, values: Values = ()) -> int:
         """Run one statement that writes; return how many rows it changed."""
@@ -117,6 +123,9 @@ class Database(ABC):
         """Run one statement for each row of values, all in one write."""
         if not rows:
             return 0
-        return await self.write(
-            lambda connection: sum([connection.execute(sql, row).rowcount for row in rows])
-        )
+
+        def job(connection: Connection) -> Later[int]:
+            done = [connection.execute(sql, row) for row in rows]
+            return Later(lambda: sum(each.rowcount for each in done))
+
+        return await self.write(job)

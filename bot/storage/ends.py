@@ -144,14 +144,14 @@ def _server(url: str) -> Iterator[End]:
     try:
         import psycopg
 
-        from bot.storage.postgres_connection import Statements, connect, join
+        from bot.storage.postgres_connection import AtOnce, connect, join
     except ImportError as exc:
         raise ConfigError(f"PostgreSQL needs Parley's extra postgres ({exc}).") from exc
     try:
         with closing(connect(url)) as connection:
             try:
                 join(connection, alone=True)
-                migrate_postgres(Statements(connection))
+                migrate_postgres(AtOnce(connection))
             except StorageError as exc:
                 raise StorageError(f"{shown(url)}: {exc}") from exc
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")

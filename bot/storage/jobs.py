@@ -49,15 +49,38 @@ class Cursor(Protocol):
         ...
 
 
-class Connection(Protocol):
-    """A database's connection, inside a transaction.
+class Statements(Protocol):
+    """What runs statements.
 
     Parameters are written `?`, or `?1`, `?2` where one is used twice.
     """
 
     def execute(self, sql: str, values: Any = ..., /) -> Cursor:
-        """Run one statement."""
+        """Run one statement; it may wait until somebody looks at what came of one."""
         ...
+
+
+class Connection(Statements, Protocol):
+    """A database's connection, inside a transaction."""
+
+    def insist(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
+        """Run one statement that has to change one row.
+
+        If it does not, the job fails with what `otherwise` returns: now, or after the job's end.
+        """
+        ...
+
+
+class Later(Generic[T]):
+    """What a job returns of which it can only tell when its statements have run.
+
+    All the jobs of a transaction run before the first of them tells, so that their statements go
+    to a server together. `tell` looks at what came of the job's statements; others that it runs
+    only read.
+    """
+
+    def __init__(self, tell: Callable[[], T]) -> None:
+        self.tell = tell
 
 
 class Transactions(Protocol):
@@ -88,12 +111,21 @@ class Transactions(Protocol):
 class Job(Generic[T]):
     """A function to run, and what came of it."""
 
-    def __init__(self, function: Callable[[Connection], T]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[[Connection], Later[T] | T]) -> None:
+        self._function = function
+        self._found: Later[T] | T
         self.value: T
         self.error: Exception | None = None
         self.done = False
         self.wake: asyncio.Future[None] | None = None
+
+    def run(self, connection: Connection) -> None:
+        """Call the function."""
+        self._found = self._function(connection)
+
+    def tell(self) -> None:
+        """Say what came of it."""
+        self.value = self._found.tell() if isinstance(self._found, Later) else self._found
 
 
 class Jobs:
@@ -111,14 +143,16 @@ class Jobs:
         self._asked = False
 
     async def run(
-        self, function: Callable[[Connection], T], then: Callable[[T], None] | None = None
+        self,
+        function: Callable[[Connection], Later[T] | T],
+        then: Callable[[T], None] | None = None,
     ) -> T:
         """Run a job to its end, even if the caller is cancelled meanwhile.
 
         The cancellation goes on afterwards. `then` hears the result in either case. What the job
         raises is raised.
         """
-        job = Job(function)
+        job: Job[T] = Job(function)
         self._waiting.append(job)
         cancelled = await self._outcome(job)
         if job.error is None and then is not None:
@@ -179,7 +213,9 @@ class Jobs:
             return False
         try:
             for job in jobs:
-                job.value = job.function(on.connection)
+                job.run(on.connection)
+            for job in jobs:
+                job.tell()
             on.commit()
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
             fate = on.note(exc)

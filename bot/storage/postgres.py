@@ -1,18 +1,19 @@
-"""A PostgreSQL database: one connection that writes, one that reads."""
+"""A PostgreSQL database: one connection that writes, one that reads, one that hears of others."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from bot.errors import ConfigError
 from bot.storage.database import Database
-from bot.storage.jobs import Connection
+from bot.storage.jobs import Connection, Later
 
 if TYPE_CHECKING:
+    from bot.storage.hearing import Ears
     from bot.storage.postgres_connection import PostgresLane
 
 T = TypeVar("T")
@@ -42,17 +43,18 @@ class PostgresDatabase(Database):
         self.address = url
         self._prepare = prepare
         self._lanes: tuple[PostgresLane, PostgresLane] | None = None
+        self._ears: Ears | None = None
         self._opening: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def write(
-        self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
+        self, job: Callable[[Connection], Later[T] | T], then: Callable[[T], None] | None = None
     ) -> T:
         """Run a job that writes."""
         with self._timed("write"):
             writer, _ = self._lanes or await self._open()
             return await writer.run(job, then)
 
-    async def read(self, job: Callable[[Connection], T]) -> T:
+    async def read(self, job: Callable[[Connection], Later[T] | T]) -> T:
         """Run a job that reads."""
         with self._timed("read"):
             _, reader = self._lanes or await self._open()
@@ -68,6 +70,8 @@ class PostgresDatabase(Database):
         lanes, self._lanes = self._lanes, None
         for lane in reversed(lanes or ()):
             await lane.close()
+        if self._ears is not None:
+            await self._ears.close()
 
     @contextlib.asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[None]:
@@ -80,6 +84,15 @@ class PostgresDatabase(Database):
                 yield
             finally:
                 await self.write(lock.give_back)
+
+    @contextlib.contextmanager
+    def hearing(self, name: str) -> Iterator[asyncio.Event]:
+        """Give an event that is set when another process says this name."""
+        from bot.storage.hearing import Ears  # psycopg takes a while, but has been used before
+
+        self._ears = self._ears or Ears(self.address)
+        with self._ears.hearing(name) as event:
+            yield event
 
     async def purge(self) -> None:
         """Do nothing: the server's autovacuum frees the space, and it is overwritten in time."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
-from itertools import count
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
@@ -14,8 +12,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 from bot.errors import StorageError
 from bot.failpoints import around
-from bot.storage.jobs import Connection, Cursor, Fate, Jobs
+from bot.storage.jobs import Connection, Cursor, Fate, Jobs, Later
 from bot.storage.migrations import migrate_postgres
+from bot.storage.pipeline import Pipeline, numbered
 from bot.storage.worker import Worker
 
 T = TypeVar("T")
@@ -40,17 +39,6 @@ _AT_WORK = 0x5061726C657A
 _IN_THE_WAY = (errors.DeadlockDetected, errors.SerializationFailure)
 
 
-class Statements:
-    """A connection as jobs are given it."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str, values: Any = (), /) -> Cursor:
-        """Run one statement, its parameters written as `Database` says."""
-        return self._connection.execute(_numbered(sql), values or None)
-
-
 class PostgresLane:
     """A way to one connection; opened once, then used from one event loop at a time."""
 
@@ -64,6 +52,7 @@ class PostgresLane:
         self._writes = writes
         self._worker = Worker(f"{'writer' if writes else 'reader'} of {name}")
         self._raw: psycopg.Connection[Any] | None = None
+        self._pipeline: Pipeline
         self._committing = False
 
     async def open(self) -> None:
@@ -79,11 +68,13 @@ class PostgresLane:
 
     async def close(self) -> None:
         """Close the connection, after what was asked before."""
-        await self._worker.call(self._close)
+        await self._worker.call(self._leave)
         self._worker.end()
 
     async def run(
-        self, function: Callable[[Connection], T], then: Callable[[T], None] | None = None
+        self,
+        function: Callable[[Connection], Later[T] | T],
+        then: Callable[[T], None] | None = None,
     ) -> T:
         """Run a job, as `Jobs.run` does.
 
@@ -106,38 +97,37 @@ class PostgresLane:
     @property
     def connection(self) -> Connection:
         """What jobs are given."""
-        return Statements(self._connected())
+        return self._pipeline
 
     def begin(self) -> None:
         """Begin a transaction; a connection that was lost meanwhile is made again."""
-        try:
-            self._connected().execute(self._begin)
-        except psycopg.OperationalError:
-            if self._raw is not None and not self._raw.closed:
-                raise
-            self._connected().execute(self._begin)
-
-    @property
-    def _begin(self) -> str:
-        return "BEGIN" if self._writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        self._connected()
+        self._pipeline.execute(
+            "BEGIN" if self._writes else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        )
 
     def commit(self) -> None:
-        """Bring it to disk."""
+        """Bring it to disk; of one that only read nothing more need be heard."""
         if not self._writes:
-            self._connected().execute("COMMIT")
+            self._pipeline.execute("COMMIT")
+            self._pipeline.flush()
             return
+        self._pipeline.sync()
         with around("commit"):
             self._committing = True
-            self._connected().execute("COMMIT")
+            self._pipeline.execute("COMMIT")
+            self._pipeline.sync()
             self._committing = False
 
     def undo(self) -> None:
         """Undo it, and raise nothing."""
-        if self._raw is not None and not self._raw.closed:
-            try:
-                self._raw.execute("ROLLBACK")
-            except psycopg.Error:
-                self._close()
+        with suppress(Exception):
+            self._pipeline.sync()  # what was sent meanwhile has failed with the job
+        try:
+            self._pipeline.execute("ROLLBACK")
+            self._pipeline.sync()
+        except psycopg.Error:
+            self._close()
 
     def note(self, error: Exception) -> Fate:
         """Return what may come of the jobs: a lost connection is made again, and others wait."""
@@ -152,27 +142,48 @@ class PostgresLane:
     def _work(self) -> None:
         self.jobs.work(self)
 
-    def _connected(self) -> psycopg.Connection[Any]:
-        if self._raw is None or self._raw.closed:
-            self._raw = self._connect()
-        return self._raw
+    def _connected(self) -> None:
+        if self._raw is None or self._raw.closed or self._pipeline.is_lost():
+            self._close()
+            self._raw, self._pipeline = self._connect()
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect(self) -> tuple[psycopg.Connection[Any], Pipeline]:
         connection = connect(self._url)
         try:
             if self._writes:
                 join(connection)
-                migrate_postgres(Statements(connection))
-            self._prepare(Statements(connection))
+                migrate_postgres(AtOnce(connection))
+            pipeline = Pipeline(connection)
+            self._prepare(pipeline)
+            pipeline.sync()
         except BaseException:
             connection.close()
             raise
-        return connection
+        return connection, pipeline
+
+    def _leave(self) -> None:
+        """Close the connection; its locks end now, and not when the server has noticed."""
+        if self._raw is not None:
+            with suppress(psycopg.Error):
+                self._pipeline.execute("SELECT pg_advisory_unlock_all()")
+                self._pipeline.sync()
+        self._close()
 
     def _close(self) -> None:
         raw, self._raw = self._raw, None
         if raw is not None:
             raw.close()
+
+
+class AtOnce:
+    """Runs each statement, also many that are one text, when it is asked to."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, values: Any = (), /) -> Cursor:
+        """Run one statement, its parameters written as `Database` says."""
+        return self._connection.execute(numbered(sql), values or None)
 
 
 def connect(url: str) -> psycopg.Connection[Any]:
@@ -181,7 +192,9 @@ def connect(url: str) -> psycopg.Connection[Any]:
     Raises:
         StorageError: if the address cannot be read.
     """
-    connection = psycopg.connect(**_read(url), autocommit=True, cursor_factory=psycopg.RawCursor)
+    connection = psycopg.connect(
+        **parameters(url), autocommit=True, cursor_factory=psycopg.RawCursor
+    )
     _wait_for_locks(connection, LOCK_SECONDS)
     return connection
 
@@ -206,7 +219,7 @@ def join(connection: psycopg.Connection[Any], *, alone: bool = False) -> None:
     _wait_for_locks(connection, LOCK_SECONDS)
 
 
-def _read(url: str) -> dict[str, Any]:
+def parameters(url: str) -> dict[str, Any]:
     """Return the parameters of a connection.
 
     Raises:
@@ -217,10 +230,3 @@ def _read(url: str) -> dict[str, Any]:
         return ours | conninfo_to_dict(url)
     except psycopg.Error:
         raise StorageError("this is no address of a PostgreSQL database") from None
-
-
-@lru_cache(maxsize=1000)
-def _numbered(sql: str) -> bytes:
-    """Return a statement with its parameters as PostgreSQL names them."""
-    numbers = count(1)
-    return re.sub(r"\?(\d*)", lambda m: f"${m[1] or next(numbers)}", sql).encode()

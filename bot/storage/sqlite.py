@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bot.errors import StorageError
 from bot.storage.database import Database
-from bot.storage.jobs import Connection
+from bot.storage.jobs import Connection, Later
 from bot.storage.purging import Purging
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ class SQLiteDatabase(Database):
         self._opening: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def write(
-        self, job: Callable[[Connection], T], then: Callable[[T], None] | None = None
+        self, job: Callable[[Connection], Later[T] | T], then: Callable[[T], None] | None = None
     ) -> T:
         """Run a job that writes."""
         with self._timed("write"):
             writer, _ = self._usable or await self._open()
             return await writer.run(job, then)
 
-    async def read(self, job: Callable[[Connection], T]) -> T:
+    async def read(self, job: Callable[[Connection], Later[T] | T]) -> T:
         """Run a job that reads."""
         with self._timed("read"):
             _, reader = self._usable or await self._open()

@@ -30,6 +30,7 @@ from bot import (
 from bot.agent.loop import endings, live
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
+from bot.sessions.holders import AdvisoryHolders
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
 MakeOther = Callable[..., Agent]
@@ -462,6 +463,29 @@ async def test_what_was_left_to_a_process_that_closes_is_answered_by_the_next(
     assert (await make_other().resume("s")).output == "second"
 
 
+@pytest.mark.parametrize("address", ["postgres"], indirect=True)
+async def test_a_run_hears_at_once_of_a_stop_by_another_process(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live, "HEED_EVERY", 3600.0)
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    assert await make_other().stop("s", by="mod")
+    assert (await run).status is RunStatus.STOPPED
+
+
+@pytest.fixture
+def heedless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs meet what other processes have recorded only when they save."""
+    monkeypatch.setattr(live, "HEED_EVERY", 60.0)
+    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 60.0)
+    monkeypatch.setattr(AdvisoryHolders, "tell_others", lambda *_: None)
+
+
 @pytest.fixture
 def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs look at once for what other processes have recorded."""
@@ -484,6 +508,22 @@ async def test_a_stop_by_another_process_ends_a_stream_that_says_nothing(
     assert len(heard) > before  # so that what was recorded elsewhere is shown
     model.says("here")
     assert (await agent.run("two", session_id="s")).output == "here"
+
+
+@pytest.mark.usefixtures("attentive")
+@pytest.mark.parametrize("address", ["postgres"], indirect=True)
+async def test_a_stop_of_which_nothing_is_heard_is_found_all_the_same(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(AdvisoryHolders, "tell_others", lambda *_: None)
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    assert await make_other().stop("s", by="mod")
+    assert (await run).status is RunStatus.STOPPED
 
 
 @pytest.mark.usefixtures("attentive")
@@ -513,6 +553,7 @@ async def test_what_was_shown_is_recorded_whichever_process_ends_its_turn(
     assert isinstance(end, TurnEndedEvent)
 
 
+@pytest.mark.usefixtures("heedless")
 async def test_an_answer_that_is_complete_when_another_process_has_stopped_it_is_a_cut_one(
     make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
 ) -> None:
@@ -533,6 +574,7 @@ async def test_an_answer_that_is_complete_when_another_process_has_stopped_it_is
     assert isinstance(end, TurnEndedEvent)
 
 
+@pytest.mark.usefixtures("heedless")
 async def test_no_tool_starts_once_another_process_has_stopped_the_turn(
     make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
 ) -> None:
@@ -569,6 +611,7 @@ async def test_no_tool_starts_once_another_process_has_stopped_the_turn(
     ]
 
 
+@pytest.mark.usefixtures("heedless")
 async def test_a_stop_is_carried_out_by_whoever_goes_on_if_both_processes_end(
     make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
 ) -> None:
@@ -608,6 +651,7 @@ async def test_a_turn_that_waits_for_another_one_is_ended_at_once_by_whoever_is_
     assert (await run).final_text == "halfrest"
 
 
+@pytest.mark.usefixtures("heedless")
 async def test_who_stops_ends_the_turn_if_its_process_does_not(
     make_agent: MakeAgent,
     make_other: MakeOther,

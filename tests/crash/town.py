@@ -19,6 +19,7 @@ from bot.sandbox import Bot, Channel, Guild, ManualClock, Person, Sandbox, World
 from bot.sandbox.model import serve_model
 from tests.crash.mind import Mind
 from tests.crash.points import Point, Points
+from tests.forking.client import create_forked
 
 PATIENCE = 40.0  # seconds within which anything happens, also on a busy machine
 QUIET = 0.25  # seconds without a step after which a bot has nothing to do
@@ -268,15 +269,17 @@ async def town(
                 desks=places,
                 mind=mind,
                 points=points,
-                process=BotProcess(values, log=log.fileno()),
+                process=_process(values, log),
                 folder=folder,
                 log=log,
-                twin=BotProcess(without(values, "PARLEY_FAILPOINTS"), log=log.fileno())
-                if twins
-                else None,
+                twin=_process(without(values, "PARLEY_FAILPOINTS"), log) if twins else None,
             )
             try:
                 await made.start()
                 yield made
             finally:
                 await made.stop()
+
+
+def _process(values: Mapping[str, str], log: IO[bytes]) -> BotProcess:
+    return BotProcess(values, log=log.fileno(), create=create_forked)

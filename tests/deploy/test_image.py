@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import WARNINGS
 from tests.deploy.dockerfile import ROOT, environment, one, stages
+from tests.forking.client import WARNINGS
 from tests.setups import PATIENCE, Setup, set_up
 from tests.test_monitoring import free_port, until_it_is
 

@@ -13,7 +13,7 @@ import pytest
 from bot.errors import StorageError
 from bot.frontend.hearing import catch_up
 from bot.frontend.recovery import comeback
-from bot.sessions import SQLiteSessionManager
+from bot.sessions.rests import RestStore
 from bot.storage import connection as storage
 from tests.commands import running, stopped
 from tests.disks import fill, mounted
@@ -91,7 +91,7 @@ async def test_what_is_open_and_cannot_be_read_at_the_start_goes_on_later(
         await stage.kill(client)
     stage.model.says("Hello.")
     with monkeypatch.context() as patch:
-        patch.setattr(SQLiteSessionManager, "open_sessions", unreadable)
+        patch.setattr(RestStore, "open", unreadable)
         async with stage.running():
             await asyncio.sleep(0.3)
             patch.undo()

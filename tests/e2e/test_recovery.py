@@ -16,7 +16,8 @@ def forget_ids(stage: Stage) -> None:
     with sqlite3.connect(stage.database) as connection:
         connection.execute("UPDATE deliveries SET message_id = NULL, content_hash = '', final = 0")
         connection.execute("DELETE FROM delivered")
-        connection.execute("INSERT OR IGNORE INTO behind SELECT session_id FROM sessions")
+        connection.execute("DELETE FROM behind")
+        connection.execute("INSERT INTO behind (session_id) SELECT session_id FROM sessions")
     connection.close()
 
 

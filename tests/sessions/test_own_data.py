@@ -31,14 +31,17 @@ from bot.sessions import (
     SessionStore,
     SQLiteSessionManager,
     SQLSessionManager,
-    deliveries,
+    actions,
     homes,
+    rests,
     sql,
 )
 from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.rests import RestStore
 from bot.sessions.times import stored_time
 from bot.storage import migrations
 from tests.sessions.samples import answers, calls, decides, requests, starts
+from tests.sessions.test_rests import ids
 from tests.sessions.test_small_stores import SENT
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
@@ -357,7 +360,7 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
     assert [(each.session_id, each.messages) for each in found] == [("other", 1), ("s", 1)]
     assert found[0].last_at == START + timedelta(seconds=1)
     assert await old.authors("s") == {"alice": 1, "bob": 1}
-    assert await deliveries.DeliveryStore(old.database).behind() == ["other", "s"]
+    assert await ids(RestStore(old.database).behind) == ["other", "s"]
     await old.erase(await read(old, "s"), ["t1"])
     assert await old.get_blob(FILE.sha256) == b"picture"
     await old.erase(await read(old, "s"), ["t2"])
@@ -375,7 +378,12 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
         (sql._SELECT_AFTER, ("", 10)),
         ("SELECT user_id, messages FROM authors WHERE session_id = ?", ("s",)),
         (homes._ON, (1, 10)),
-        (deliveries._BEHIND, ("", 10)),
+        (rests._RESTING, ("", "", "", 10)),
+        (rests._BEHIND, ("", "", "", 10)),
+        (rests._OPEN, ("", "", "", 10)),
+        (actions._SESSIONS, ("", "", 10)),
+        (actions._SESSIONS_IN_SERVER, ("", "", 7, 10)),
+        (actions._TURNS, ("s", 0, 10)),
         (homes._PAGE, (1, "", 10)),
         (
             "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"

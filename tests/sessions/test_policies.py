@@ -81,19 +81,6 @@ async def test_what_was_allowed_in_a_session_goes_with_it(
     assert await store.of("thread-1", "thread-2", server) == [rule, *other, *everywhere]
 
 
-async def test_sessions_are_found_by_server_and_time(manager: SQLSessionManager) -> None:
-    ids, homes = SessionIds(manager.database), HomeStore(manager.database)
-    for session_id, server in (("thread-1", 7), ("thread-2", 8), ("dm-1", None)):
-        await manager.create(session_id)
-        if server is not None:
-            await homes.put(session_id, Home(server, 1))
-    assert [each async for each in ids.all()] == ["dm-1", "thread-1", "thread-2"]
-    assert [each async for each in ids.all(server_id=7)] == ["thread-1"]
-    later = utc_now() + timedelta(hours=1)
-    assert [each async for each in ids.all(since=later)] == []
-    assert [each async for each in ids.all(since=later, server_id=7)] == []
-
-
 async def test_what_waits_in_a_server_is_found_without_its_logs(
     manager: SQLSessionManager,
 ) -> None:

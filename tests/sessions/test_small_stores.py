@@ -4,12 +4,11 @@ import asyncio
 from dataclasses import replace
 
 from bot.events import utc_now
-from bot.sessions.deliveries import Delivery, DeliveryStore
+from bot.sessions.deliveries import Delivery, DeliveryStore, Progress
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 from bot.sessions.sql import SQLSessionManager
-from tests.sessions.samples import answers, says
 
 SENT = Delivery(
     session_id="s",
@@ -54,24 +53,6 @@ async def test_a_delivery_takes_the_place_of_the_one_of_its_key(
     await store.remove()
 
 
-async def test_sessions_that_show_less_than_was_recorded_are_found(
-    sql: SQLSessionManager,
-) -> None:
-    store = DeliveryStore(sql.database)
-    for name in ("a", "b", "c"):
-        session = await sql.create(name)
-        session.append(says(), answers())
-        await sql.save(session)
-    await sql.create("empty")
-    await store.set_delivered_to("b", 2)
-    assert await store.behind() == ["a", "c"]
-    assert await store.behind(after="a") == ["c"]
-    assert await store.behind(limit=1) == ["a"]
-    await store.set_delivered_to("b", 1)
-    assert await store.delivered_to("b") == 2
-    assert await store.delivered_to("a") == 0
-
-
 async def test_a_delivery_moves_to_another_key_of_its_turn(sql: SQLSessionManager) -> None:
     store = DeliveryStore(sql.database)
     await sql.create(SENT.session_id)
@@ -90,9 +71,10 @@ async def test_deliveries_go_with_their_session(sql: SQLSessionManager) -> None:
     assert await store.of("s") == []
     await store.put(SENT)
     await store.set_delivered_to("s", 5)
+    assert await store.progress("s") == Progress()
     await sql.create("s")
     assert await store.of("s") == []
-    assert await store.delivered_to("s") == 0
+    assert await store.progress("s") == Progress(version=1)
 
 
 async def test_a_place_is_never_seen_less(sql: SQLSessionManager) -> None:

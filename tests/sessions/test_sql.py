@@ -13,7 +13,7 @@ import pytest
 
 from bot.errors import DuplicateMessageError, SessionConflictError, StorageError
 from bot.events import ApprovalDecidedEvent, Decision, RecordedEvent
-from bot.sessions import Session
+from bot.sessions import PostgresSessionManager, Session
 from bot.sessions.sql import SQLSessionManager
 from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
 from tests.postgres import Server
@@ -208,10 +208,29 @@ async def test_what_another_process_runs_and_what_it_left_is_told_apart(
     assert [await sql.is_run_elsewhere(name) for name in "abcd"] == [False, True, False, False]
     assert await sql.abandoned() == []
     await another.close()
-    while not await sql.abandoned():
-        pass  # the server notices in a moment
     assert await sql.abandoned() == ["b"]
     assert not await sql.is_run_elsewhere("b")
+
+
+async def test_only_who_runs_a_session_of_another_process_is_told_of_what_is_recorded(
+    postgres: Server,
+) -> None:
+    url = postgres.new_database()
+    one, two = PostgresSessionManager(url), PostgresSessionManager(url)
+    holder, _ = await one.register(), await two.register()
+    with psycopg.connect(url, autocommit=True) as listener:
+        listener.execute("LISTEN parley")
+        for name, manager in (("free", two), ("own", one), ("others", two)):
+            session = await manager.create(name)
+            if name != "free":
+                assert (await one.lease(name, holder)).taken
+            session.append(says())
+            for _ in range(2):  # the second time there is nothing new in it
+                await manager.save(session)
+        said = [each.payload for each in listener.notifies(timeout=0.2)]
+    assert said == ["others"]
+    await one.close()
+    await two.close()
 
 
 class Hasty:
@@ -231,6 +250,9 @@ class Hasty:
         if self.asked == 1:
             connection.execute("UPDATE sessions SET version = version + 1")
         return False
+
+    def tell_others(self, connection: Connection, session_id: str) -> None:
+        pass
 
     def close(self) -> None:
         pass

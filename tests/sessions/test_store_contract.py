@@ -103,6 +103,12 @@ async def test_a_save_after_a_refused_one_works_on_what_is_read_again(store: Ses
     assert (await read(store)).events == again.events
 
 
+async def test_who_begins_to_hear_of_a_session_has_heard_nothing_yet(store: SessionStore) -> None:
+    await saved(store, "s", says())
+    with store.hearing("s") as heard:
+        assert not heard.is_set()
+
+
 async def test_a_save_of_nothing_new_is_no_save(store: SessionStore) -> None:
     session = await saved(store, "s", says())
     session.state["a"] = 1

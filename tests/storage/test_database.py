@@ -239,6 +239,23 @@ async def test_a_job_that_fails_fails_alone(database: SQLiteDatabase) -> None:
     assert await count(database) == 2
 
 
+async def test_a_row_that_was_insisted_on_and_is_not_there_fails_its_own_job_alone(
+    database: SQLiteDatabase,
+) -> None:
+    def change(key: str) -> Job:
+        def job(connection: Connection) -> str:
+            sql = "UPDATE marks SET value = 'changed' WHERE key = ?"
+            connection.insist(sql, (key,), lambda: LookupError(key))
+            return key
+
+        return job
+
+    await database.execute(INSERT, ("a",))
+    results = await held_back(database, change("a"), change("missing"))
+    assert results[0] == "a"
+    assert isinstance(results[1], LookupError)
+
+
 async def test_reads_see_every_write_that_returned_before(database: SQLiteDatabase) -> None:
     async def write_then_read(number: int) -> bool:
         await database.execute(INSERT, (str(number),))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -164,6 +165,172 @@ async def test_many_jobs_in_flight_survive_a_lost_connection(
     assert await count(database) == 50
 
 
+async def test_what_waits_when_a_lost_connection_is_noticed_is_still_committed_together(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    await asyncio.to_thread(terminate, postgres, *await pids(database))
+    before = database.transactions
+    await asyncio.gather(*(database.execute(INSERT, (str(n),)) for n in range(50)))
+    assert await count(database) == 50
+    assert database.transactions - before <= 2
+
+
+# -- transactions shared by many -------------------------------------------------------------------
+
+
+async def held_back(
+    database: PostgresDatabase, *jobs: Callable[[Connection], object]
+) -> list[object]:
+    """Run jobs that all wait at the same moment, behind one that takes its time."""
+    await database.open()
+    gate = threading.Event()
+    first = asyncio.create_task(database.write(lambda _: gate.wait(30)))
+    await asyncio.sleep(0)
+    tasks = [asyncio.create_task(database.write(job)) for job in jobs]
+    await asyncio.sleep(0)
+    gate.set()
+    await first
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def insert(key: str) -> Callable[[Connection], str]:
+    def job(connection: Connection) -> str:
+        connection.execute(INSERT, (key,)).close()
+        return key
+
+    return job
+
+
+def change(key: str) -> Callable[[Connection], str]:
+    def job(connection: Connection) -> str:
+        sql = "UPDATE marks SET value = 'changed' WHERE key = ?"
+        connection.insist(sql, (key,), lambda: LookupError(key))
+        connection.execute(INSERT, (f"{key} after",)).close()
+        return key
+
+    return job
+
+
+async def test_what_waits_together_is_committed_together(database: PostgresDatabase) -> None:
+    jobs = [insert(str(number)) for number in range(200)]
+    assert await held_back(database, *jobs) == [str(number) for number in range(200)]
+    assert await count(database) == 200
+    assert database.transactions <= 2
+
+
+async def test_a_statement_nobody_looked_at_fails_its_own_job_alone(
+    database: PostgresDatabase,
+) -> None:
+    results = await held_back(
+        database,
+        insert("a"),
+        insert("a"),
+        lambda connection: connection.execute("nonsense").close(),
+        lambda connection: connection.execute(INSERT, ("half a \0 text",)).close(),
+        lambda connection: connection.execute(COUNT).fetchone()[0],
+        insert("b"),
+    )
+    assert [type(result) for result in results] == [
+        *(str, StorageError, StorageError, StorageError, int, str)
+    ]
+    assert "duplicate key" in str(results[1])
+    assert await count(database) == 2
+
+
+async def test_a_row_that_was_insisted_on_and_is_not_there_fails_its_own_job_alone(
+    database: PostgresDatabase,
+) -> None:
+    await database.execute_many(INSERT, [("a",), ("b",)])
+    results = await held_back(database, change("a"), change("missing"), change("b"))
+    assert results[::2] == ["a", "b"]
+    assert isinstance(results[1], LookupError)
+    keys = await database.fetch("SELECT key FROM marks ORDER BY key")
+    assert [key for (key,) in keys] == ["a", "a after", "b", "b after"]
+
+
+async def test_the_first_that_is_wrong_is_told_not_what_followed_from_it(
+    database: PostgresDatabase,
+) -> None:
+    await database.execute(INSERT, ("missing after",))
+    [result] = await held_back(database, change("missing"))
+    assert isinstance(result, LookupError)
+
+
+async def test_a_job_that_fails_by_itself_undoes_what_it_sent(database: PostgresDatabase) -> None:
+    def job(connection: Connection) -> None:
+        connection.execute(INSERT, ("a",)).close()
+        connection.execute("nonsense").close()
+        raise LookupError("mine")
+
+    for _ in range(2):
+        with pytest.raises(LookupError):
+            await database.write(job)
+    await database.execute(INSERT, ("a",))
+    assert await count(database) == 1
+
+
+async def test_a_statement_that_was_refused_is_refused_again_and_those_after_it_work(
+    database: PostgresDatabase,
+) -> None:
+    later = "SELECT key FROM marks WHERE key = ?"
+    for _ in range(2):
+        results = await asyncio.gather(
+            database.fetch("SELECT nothing FROM nowhere"),
+            database.fetch(later, ("a",)),
+            return_exceptions=True,
+        )
+        assert isinstance(results[0], StorageError)
+        assert "nowhere" in str(results[0])
+        assert results[1] == []
+
+
+async def test_more_statements_work_than_the_server_is_to_remember(
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.storage.pipeline.PREPARED", 3)
+    for number in range(6):
+        assert await database.fetch(f"SELECT {number}, ?::text", ("a",)) == [(number, "a")]
+    [(remembered,)] = await database.fetch("SELECT count(*) FROM pg_prepared_statements")
+    assert remembered == 3
+
+
+async def test_neither_side_waits_for_the_other_to_read(database: PostgresDatabase) -> None:
+    text = "x" * 3_000_000
+
+    def job(connection: Connection) -> list[int]:
+        told = [connection.execute("SELECT repeat('x', 100000)") for _ in range(100)]
+        asked = [connection.execute("SELECT ?::text", (text,)) for _ in range(4)]
+        return [len(each.fetchone()[0]) for each in (*told, *asked)]
+
+    assert await database.read(job) == [100_000] * 100 + [3_000_000] * 4
+
+
+async def test_rows_are_read_one_by_one_and_then_those_that_are_left(
+    database: PostgresDatabase,
+) -> None:
+    def job(connection: Connection) -> list[object]:
+        found = connection.execute("SELECT generate_series(1, 4)")
+        none = connection.execute("SELECT 1 WHERE false")
+        return [
+            found.fetchone(),
+            found.fetchone(),
+            found.fetchall(),
+            found.fetchone(),
+            *none.fetchall(),
+        ]
+
+    assert await database.read(job) == [(1,), (2,), [(3,), (4,)], None]
+
+
+async def test_every_kind_of_value_comes_back_as_it_was(database: PostgresDatabase) -> None:
+    values = (7, 2**62, -1, True, None, "text \N{SNOWMAN} \\ '", b"\0bytes\xff", 0.5)
+    sql = (
+        "SELECT ?::int, ?::bigint, ?::bigint, ?::boolean, ?::text, ?::text, ?::bytea,"
+        " ?::double precision"
+    )
+    assert await database.fetch(sql, values) == [values]
+
+
 # -- others at work --------------------------------------------------------------------------------
 
 
@@ -195,6 +362,33 @@ async def test_a_deadlock_is_dissolved_and_both_jobs_are_done(
     await other.close()
 
 
+async def test_transactions_of_two_processes_that_lock_each_other_out_are_all_done(
+    database: PostgresDatabase,
+) -> None:
+    other = PostgresDatabase(database.address)
+    await other.open()
+    keys = [str(number) for number in range(20)]
+    await database.execute_many(INSERT, [(key,) for key in keys])
+    meeting = threading.Barrier(2)
+
+    def adding(key: str, waits: bool) -> Callable[[Connection], None]:
+        def job(connection: Connection) -> None:
+            sql = "UPDATE marks SET value = value || 'x' WHERE key = ?"
+            assert connection.execute(sql, (key,)).rowcount == 1
+            if waits:
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    meeting.wait(0.5)
+
+        return job
+
+    await asyncio.gather(
+        held_back(database, *(adding(key, key == "9") for key in keys)),
+        held_back(other, *(adding(key, key == "10") for key in reversed(keys))),
+    )
+    assert await database.fetch("SELECT DISTINCT value FROM marks") == [("xx",)]
+    await other.close()
+
+
 async def test_a_lock_that_is_never_given_back_is_an_error(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +404,60 @@ async def test_a_lock_that_is_never_given_back_is_an_error(
 async def test_the_reader_cannot_write(database: PostgresDatabase) -> None:
     with pytest.raises(StorageError, match="read-only"):
         await database.fetch("DELETE FROM marks")
+
+
+# -- hearing of others -----------------------------------------------------------------------------
+
+SAY = "SELECT pg_notify('parley', ?)"
+LISTENING = (
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+)
+
+
+async def test_what_another_process_says_is_heard_by_who_wants_to(
+    database: PostgresDatabase,
+) -> None:
+    other = PostgresDatabase(database.address)
+    with database.hearing("a") as heard, database.hearing("b") as unheard:
+        for event in (heard, unheard):
+            await event.wait()  # it may have been said before
+            event.clear()
+        for _ in range(2):
+            await other.fetch(SAY, ("nobody wants this",))
+            await other.fetch(SAY, ("a",))
+            await heard.wait()
+            heard.clear()
+        assert not unheard.is_set()
+    await other.close()
+
+
+async def test_what_may_have_been_said_while_the_connection_was_lost_is_looked_for(
+    database: PostgresDatabase, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.storage.hearing.AGAIN", 0.0)
+    with database.hearing("a") as heard, database.hearing("a") as heard_too:
+        await heard.wait()
+        for _ in range(2):
+            heard.clear()
+            heard_too.clear()
+            [(pid,)] = await database.fetch(LISTENING)
+            await asyncio.to_thread(terminate, postgres, pid)
+            await heard.wait()
+            await heard_too.wait()
+
+
+async def test_closed_it_hears_nothing_and_opened_again_it_does(
+    database: PostgresDatabase,
+) -> None:
+    other = PostgresDatabase(database.address)
+    for _ in range(2):
+        with database.hearing("a") as heard:
+            await heard.wait()
+        assert len(await other.fetch(LISTENING)) == 1
+        await database.close()
+        while await other.fetch(LISTENING):
+            pass  # the server notices in a moment
+    await other.close()
 
 
 # -- opening ---------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from bot.events import (
 )
 from bot.sessions import Session, SQLiteSessionManager
 from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.rests import RestStore
 from bot.transfer import export_session, read_file, take_in
 from bot.transfer.taking import made
 
@@ -234,8 +235,9 @@ async def test_an_export_is_read_back_beside_the_session_it_is_of(
     )
     assert told(stored) == told(old)
     assert stored.open_turns == ()
-    assert (await DeliveryStore(sqlite.database).delivered_to("new")) == stored.last_seq
-    assert "new" not in await DeliveryStore(sqlite.database).behind()
+    assert (await DeliveryStore(sqlite.database).progress("new")).seq == stored.last_seq
+    behind = await RestStore(sqlite.database).behind("", utc_now())
+    assert "new" not in {each.session_id for each in behind}
     again = await export_session(sqlite, "new")
     assert again["files"] == exported["files"]
 

@@ -26,7 +26,7 @@ from bot.sessions import Lease, Session, SessionManager, SessionStore
 T = TypeVar("T")
 
 HEED_EVERY = 2.0
-"""Seconds after which a run looks again for what other processes have recorded."""
+"""Seconds after which a run looks for what other processes have recorded, if it heard of none."""
 
 MayContinue = Callable[[Session, str | None], bool]
 OnRecorded = Callable[[str, Sequence[RecordedEvent]], None]
@@ -221,7 +221,7 @@ class LiveSession:
             return
         idle = isinstance(next_step(session.unfinished()), Done | Wait)
         release = self._holder if idle else None
-        await self._manager.save(session, release=release)
+        await self._manager.save(session, release=release, rests=idle)
         if release:
             self._holder = None
 
@@ -320,10 +320,15 @@ class LiveSession:
                 await asyncio.wait([task])
 
     async def _heed_always(self, store: SessionStore) -> None:
-        while True:
-            await asyncio.sleep(HEED_EVERY)
-            with contextlib.suppress(StorageError, AccessDeniedError):  # the run meets it itself
-                await self._heed(store)
+        with store.hearing(self.session_id) as heard:
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(HEED_EVERY):
+                        await heard.wait()
+                heard.clear()
+                # the run meets it itself
+                with contextlib.suppress(StorageError, AccessDeniedError):
+                    await self._heed(store)
 
     async def look(self) -> None:
         """Read the session again, if other processes have recorded something in it."""

@@ -29,6 +29,11 @@ class Expiry:
             loop = asyncio.get_running_loop()
             self._timers[session_id] = loop.call_later(delay, self._due, session_id)
 
+    def expect(self, session_id: str, at: datetime) -> None:
+        """Wake the session at this time, unless a time is known already: that is newer."""
+        if session_id not in self._timers:
+            self.arm(session_id, at)
+
     def _due(self, session_id: str) -> None:
         del self._timers[session_id]
         self._wake(session_id)

@@ -55,7 +55,7 @@ class Lists:
 
     async def audit_in(self, server_id: int, since: datetime | None) -> Audited:
         """Return the audit of a server."""
-        sessions = self._ids.all(server_id=server_id, since=since)
+        sessions = self._stores.actions.sessions(server_id=server_id, since=since)
         changes = await self._stores.policies.in_server(server_id)
         return await self._audited(sessions, [of_change(each) for each in changes], since)
 
@@ -67,7 +67,7 @@ class Lists:
     ) -> Audited:
         async with (
             aclosing(sessions),
-            aclosing(audit(self._stores.sessions, sessions, since=since)) as entries,
+            aclosing(audit(self._stores.actions, sessions, since=since)) as entries,
         ):
             found = [entry async for entry in entries]
         found += [each for each in more if since is None or each.at >= since]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Protocol
 
 from bot.agent import Agent
 from bot.errors import StorageError
@@ -13,56 +15,84 @@ from bot.frontend.ids import place_of
 from bot.frontend.shards import Shards
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
-from bot.sessions import SessionStore
-from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.homes import HomeStore
+from bot.sessions.rests import Found, RestStore
 
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 8
-PAGE = 500
+PAGE = 2000
+
+
+class Pages(Protocol):
+    """Reads sessions in pages, in the order of their ids."""
+
+    async def __call__(
+        self, shown_by: str, now: datetime, /, *, after: str, limit: int
+    ) -> Sequence[Found]:
+        """Return one page after an id."""
+        ...
 
 
 class Recovery:
-    """Shows what was not shown, and answers what was not answered; so many sessions at once."""
+    """Shows what was not shown, and answers what was not answered; so many sessions at once.
+
+    Sessions that rest are not read: they are woken when it is time.
+
+    Args:
+        expect: Wakes a session at a time.
+        shown_by: Names how sessions are shown here.
+    """
 
     def __init__(
         self,
         *,
         agent: Agent,
-        store: SessionStore,
-        deliveries: DeliveryStore,
+        rests: RestStore,
         runs: Runs,
         reconciler: Reconciler,
+        expect: Callable[[str, datetime], None],
+        shown_by: str,
         failed: Callable[[], None],
         homes: HomeStore,
         shards: Shards,
     ) -> None:
         self._agent = agent
-        self._store = store
-        self._deliveries = deliveries
+        self._rests = rests
         self._runs = runs
         self._reconciler = reconciler
+        self._expect = expect
+        self._shown_by = shown_by
         self._failed = failed
         self._homes = homes
         self._shards = shards
         self._servers: dict[str, int] = {}
 
     async def recover(self) -> None:
-        """Go through all sessions that are behind or open; again, if they cannot be read."""
+        """Go through all sessions that are behind or open; again, if they cannot be read.
+
+        All are found first: one that others bring to rest meanwhile is not passed over.
+        """
         try:
             with around("recovery"):
-                await _each(self._ours(self._behind), self._reconcile)
-                await _each(self._ours(self._open), self._resume)
+                behind = [each.session_id async for each in self._found(self._rests.behind)]
+                unanswered = [each.session_id async for each in self._found(self._rests.open)]
+                async for each in self._found(self._rests.resting):
+                    self._wait_for(each)
+                await _each(behind, self._reconcile)
+                await _each(unanswered, self._resume)
         except* StorageError as group:
             logger.error("what is open cannot be read: %s", group.exceptions[0])  # noqa: TRY400
             self._failed()
 
-    async def _ours(self, read: Callable[[str], Awaitable[Sequence[str]]]) -> AsyncIterator[str]:
-        """Give those of our shards among sessions that come in pages."""
-        async for session_id in _pages(read):
-            if await self.is_ours(session_id):
-                yield session_id
+    async def _found(self, read: Pages) -> AsyncIterator[Found]:
+        """Give those of Discord and of our shards among sessions that come in pages."""
+        now, after = self._reconciler.now(), ""
+        while page := await read(self._shown_by, now, after=after, limit=PAGE):
+            for found in page:
+                if place_of(found.session_id) is not None and self._shards.has(found.server_id):
+                    yield found
+            after = page[-1].session_id
 
     async def ours(self, session_ids: Iterable[str]) -> AsyncIterator[str]:
         """Give those of Discord and of our shards among sessions."""
@@ -83,11 +113,9 @@ class Recovery:
             self._servers[session_id] = home.server_id  # no session moves to another server
         return self._servers[session_id]
 
-    async def _behind(self, after: str) -> Sequence[str]:
-        return await self._deliveries.behind(after=after, limit=PAGE)
-
-    async def _open(self, after: str) -> Sequence[str]:
-        return await self._store.open_sessions(after=after, limit=PAGE)
+    def _wait_for(self, found: Found) -> None:
+        if found.wake_at is not None:
+            self._expect(found.session_id, found.wake_at)
 
     async def _reconcile(self, session_id: str) -> None:
         self._reconciler.wake(session_id)
@@ -97,18 +125,8 @@ class Recovery:
         await self._runs.follow(session_id, self._agent.resume(session_id))
 
 
-async def _pages(read: Callable[[str], Awaitable[Sequence[str]]]) -> AsyncIterator[str]:
-    """Give the sessions of Discord among the ids that come in pages."""
-    page = await read("")
-    while page:
-        for session_id in page:
-            if place_of(session_id) is not None:
-                yield session_id
-        page = await read(page[-1])
-
-
-async def _each(session_ids: AsyncIterator[str], work: Callable[[str], Awaitable[None]]) -> None:
-    """Do something for each session, several at once; begun in the order of the ids."""
+async def _each(session_ids: Iterable[str], work: Callable[[str], Awaitable[None]]) -> None:
+    """Do something for each session, several at once; begun in their order."""
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def one(session_id: str) -> None:
@@ -120,6 +138,6 @@ async def _each(session_ids: AsyncIterator[str], work: Callable[[str], Awaitable
             slots.release()
 
     async with asyncio.TaskGroup() as group:
-        async for session_id in session_ids:
+        for session_id in session_ids:
             await slots.acquire()
             group.create_task(one(session_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from importlib.metadata import PackageNotFoundError, version
 
 from bot.frontend.options import FrontendOptions
 from bot.frontend.settings.book import SettingsBook
@@ -23,3 +24,16 @@ def look_of(
         return Look(buttons=buttons, reasoning=options.show_reasoning)
 
     return look
+
+
+def manner_of(options: FrontendOptions) -> str:
+    """Name how sessions are shown: by which release, and by what the operator may change."""
+    looks = (options.answer_buttons, options.show_reasoning, options.approvals_channel)
+    return " ".join(map(str, (_release(), *looks)))
+
+
+def _release() -> str:
+    try:
+        return version("parley")
+    except PackageNotFoundError:
+        return ""

@@ -28,7 +28,8 @@ from bot.frontend.view.answers import Look
 from bot.frontend.view.shown import Purpose, Shown
 from bot.frontend.view.view import View, view, with_reminders
 from bot.sessions import SessionStore
-from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.deliveries import DeliveryStore, Progress
+from bot.sessions.rests import Rest
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class Reconciler:
         look: Callable[[str], Awaitable[Look]],
         tasks: Tasks,
         showing: Showing,
+        shown_by: str,
     ) -> None:
         self._store = store
         self._deliveries = deliveries
@@ -71,6 +73,7 @@ class Reconciler:
         self._look = look
         self._tasks = tasks
         self._showing = showing
+        self._shown_by = shown_by
         self.now: Callable[[], datetime] = utc_now
         self._hope = asyncio.Event()
         self._woken: set[str] = set()
@@ -145,8 +148,8 @@ class Reconciler:
 
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""
-        start = await self._deliveries.delivered_to(session_id)
-        seen = view(await self._log(session_id, start), await self._look(session_id))
+        before = await self._deliveries.progress(session_id)
+        seen = view(await self._log(session_id, before.seq), await self._look(session_id))
         seen, wake_at = with_reminders(seen, self.now())
         self._expiry(session_id, wake_at)
         still = seen.closed.keys() | seen.waiting.keys()
@@ -160,7 +163,7 @@ class Reconciler:
         except PlaceGoneError as exc:
             logger.info("the place of %s was deleted: nobody can see it any more", session_id)
             await self._deny_unseen(session_id, seen, exc)
-            complete = True
+            complete, wake_at = True, None
         except ContentRefusedError as exc:
             await self._deny_unseen(session_id, seen, exc)
             complete = False
@@ -168,9 +171,17 @@ class Reconciler:
             if await self._deny_unseen(session_id, seen, exc):
                 raise RefusedError(f"{exc}. {DENIED}", exc.code) from exc
             raise
-        if complete and seen.settled_to > start:
-            await self._deliveries.set_delivered_to(session_id, seen.settled_to)
+        if complete:
+            await self._note(session_id, before, seen, wake_at)
         return complete
+
+    async def _note(
+        self, session_id: str, before: Progress, seen: View, wake_at: datetime | None
+    ) -> None:
+        """Note how far the session is shown, and until when that is all, if it waits."""
+        rest = Rest(before.version, self._shown_by, wake_at) if wake_at else None
+        if seen.settled_to > before.seq or rest not in (None, before.rest):
+            await self._deliveries.set_delivered_to(session_id, seen.settled_to, rest)
 
     async def _deny_unseen(self, session_id: str, seen: View, why: DiscordError) -> bool:
         """Let the calls be denied that nobody can be asked about; return whether there are any."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bot.errors import StorageError
-from bot.storage.jobs import Connection
+from bot.storage.jobs import Statements
 
 _LOCK = 0x5061726C6579  # "Parley"
 
@@ -41,7 +41,7 @@ def migrate(connection: sqlite3.Connection) -> None:
         raise
 
 
-def migrate_postgres(connection: Connection) -> None:
+def migrate_postgres(connection: Statements) -> None:
     """Bring a PostgreSQL database to the newest version; safe when several processes do it.
 
     Raises:

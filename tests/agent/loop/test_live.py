@@ -371,10 +371,12 @@ async def test_a_reader_of_a_decision_that_leaves_does_not_stop_a_run_at_work(
 
 async def test_nobody_sees_an_event_before_it_is_stored(tmp_path: Path) -> None:
     class Slow(SQLiteSessionManager):
-        async def save(self, session: Session, *, release: str | None = None) -> None:
+        async def save(
+            self, session: Session, *, release: str | None = None, rests: bool = False
+        ) -> None:
             saving.set()
             await go.wait()
-            await super().save(session, release=release)
+            await super().save(session, release=release, rests=rests)
 
     saving, go = asyncio.Event(), asyncio.Event()
     manager = Slow(tmp_path / "s.db")

@@ -69,7 +69,7 @@ class Desk:
         """Show what is behind; return up to where it is settled then."""
         await self.parts.recovery.recover()
         await self.parts.showing.finish(5.0)
-        return await self.deliveries.delivered_to(self.session_id)
+        return (await self.deliveries.progress(self.session_id)).seq
 
     def asked(self) -> UserMessageEvent:
         return UserMessageEvent(text="hi", author=Author(user_id=f"user-{self.alice.id}"))
@@ -161,4 +161,4 @@ async def test_sessions_of_other_front_ends_are_left_alone(tmp_path: Path) -> No
         session.append(UserMessageEvent(text="hi"))
         await desk.store.save(session)
         await desk.reconciles()
-        assert await desk.deliveries.delivered_to("terminal") == 0
+        assert (await desk.deliveries.progress("terminal")).seq == 0
