@@ -326,6 +326,12 @@ class Agent:
             await ended_elsewhere(live, turn_ids, by=by)
             await live.erase(turn_ids, ending(live, turn_ids, by=by))
 
+    async def unquote(self, session_id: str, user_id: str) -> None:
+        """Erase what messages of a session quote of somebody; needs a `SessionStore`."""
+        live = await self._opened(session_id)
+        if live is not None:
+            await live.unquote(user_id)
+
     async def delete(self, session_id: str, *, by: str) -> bool:
         """End what is open in a session and delete it; return whether there was one.
 

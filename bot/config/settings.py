@@ -164,7 +164,8 @@ class Settings(BaseSettings):
     )
     approvals_channel: Id | None = Field(
         None,
-        description="A channel for requests; empty: each is asked where the conversation is.",
+        description="A channel for requests, where its server names none with /settings; empty: "
+        "each is asked where the conversation is.",
     )
     approval_hours: Annotated[float, Field(gt=0, le=24 * 365)] = Field(
         24, description="How long a request waits for a decision before it expires."

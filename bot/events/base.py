@@ -91,10 +91,12 @@ class Quote:
     Attributes:
         what: Says what it is, on one line, for example ``forwarded message``.
         text: What it says.
+        author_id: The user who wrote it; empty: nobody, or nobody knows.
     """
 
     what: str
     text: str
+    author_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

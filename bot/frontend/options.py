@@ -42,7 +42,8 @@ class FrontendOptions:
         owner_ids: Its owners beside those that Discord names for the application.
         approver_role_ids: Roles that may decide, beside people with Manage Server.
         approver_user_ids: Users who may decide, in DMs too.
-        approvals_channel: Where cards are shown; `None`: where the conversation is.
+        approvals_channel: Where cards are shown, unless their server has it otherwise; `None`:
+            where the conversation is.
         reply_mode: Whether a mention in a channel opens a thread.
         dms: Whose direct messages are answered.
         turns_per_minute: How many messages of one person are answered in a minute.

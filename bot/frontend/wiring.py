@@ -22,6 +22,7 @@ from bot.frontend.ids import place_of
 from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.own.forgetting import Forgetting
+from bot.frontend.own.pruning import Pruning
 from bot.frontend.own.remembering import MemoryRules, Remembering
 from bot.frontend.own.retention import Retention
 from bot.frontend.people import People
@@ -106,7 +107,7 @@ def wire(
     deliverer = Deliverer(
         outbox=outbox,
         deliveries=deliveries,
-        elsewhere=Elsewhere(client, stores.homes, options.approvals_channel),
+        elsewhere=Elsewhere(client, stores.homes, settings.approvals_channel),
     )
     previews = Previews(
         write=deliverer.preview,
@@ -241,6 +242,7 @@ def wire(
         places=stores.places,
         marks=marks,
         forgetting=forgetting,
+        pruning=Pruning(deliveries, stores.places),
         lifetime=options.lifetime,
     )
     return Parts(

@@ -36,6 +36,14 @@ _SELECT_BY_MESSAGE = """
     SELECT session_id, turn_id, subject, purpose, part, channel_id, message_id, content_hash, final
     FROM deliveries WHERE message_id = ?"""
 
+# of a session that shows all that was recorded: nothing of it is changed any more
+_PRUNE = """
+    DELETE FROM deliveries WHERE message_id IN (
+        SELECT message_id FROM deliveries
+        WHERE message_id < ?
+        AND NOT EXISTS (SELECT 1 FROM behind WHERE behind.session_id = deliveries.session_id)
+        ORDER BY message_id LIMIT ?)"""
+
 _DELIVERED_TO = """
     INSERT INTO delivered (session_id, seq)
     SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1)
@@ -129,6 +137,13 @@ class DeliveryStore:
     async def move(self, delivery: Delivery, subject: str, purpose: str, part: int) -> None:
         """Let a delivery be that of another key of its turn: its message shows that from now on."""
         await self._database.execute(_MOVE, (*astuple(delivery)[:5], subject, purpose, part))
+
+    async def prune(self, before: int, *, limit: int) -> int:
+        """Forget so many deliveries of messages with lower ids, the oldest first; return how many.
+
+        Those of sessions that are behind stay.
+        """
+        return await self._database.execute(_PRUNE, (before, limit))
 
     async def progress(self, session_id: str) -> Progress:
         """Return how far people have seen a session."""

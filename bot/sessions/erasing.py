@@ -11,11 +11,15 @@ from bot.events import (
     Attachment,
     CompactionDoneEvent,
     ErasedEvent,
+    Quote,
     RecordedEvent,
     ToolResultEvent,
     UserMessageEvent,
 )
 from bot.sessions.session import Session
+
+FORGOTTEN = Quote(what="a message that was forgotten", text="")
+"""What is left of what was quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,24 @@ def erasure(events: Iterable[RecordedEvent], turn_ids: Collection[str] | None) -
     return Erasure(instead, written_by(gone), _referred_to(gone))
 
 
+def unquoted(events: Iterable[RecordedEvent], user_id: str) -> Sequence[RecordedEvent]:
+    """Return what takes the places of events that quote somebody; summaries as in `erasure`."""
+    instead: list[RecordedEvent] = []
+    for event in events:
+        if isinstance(event, CompactionDoneEvent):
+            if instead and event.window_from > instead[0].seq and event.summary:
+                instead.append(replace(event, summary=""))
+        elif user_id in quoted_by(event):
+            instead.append(_without(event, user_id))
+    return instead
+
+
+def quoted_by(event: RecordedEvent) -> Sequence[str]:
+    """Return whom a message quotes."""
+    quotes = event.quotes if isinstance(event, UserMessageEvent) else ()
+    return [quote.author_id for quote in quotes if quote.author_id]
+
+
 def erased(event: RecordedEvent) -> ErasedEvent:
     """Return what is left of an event."""
     return ErasedEvent(seq=event.seq, turn_id=event.turn_id, at=event.at, was=event.kind)
@@ -74,6 +96,12 @@ def written_by(events: Iterable[RecordedEvent]) -> Mapping[str, int]:
 def files_of(event: RecordedEvent) -> Sequence[Attachment]:
     """Return the files that an event refers to."""
     return event.attachments if isinstance(event, UserMessageEvent | ToolResultEvent) else ()
+
+
+def _without(event: RecordedEvent, user_id: str) -> RecordedEvent:
+    assert isinstance(event, UserMessageEvent)  # noqa: S101 - no others quote
+    quotes = (FORGOTTEN if each.author_id == user_id else each for each in event.quotes)
+    return replace(event, quotes=tuple(quotes))
 
 
 def _is_of(event: RecordedEvent, turn_ids: Collection[str] | None) -> bool:

@@ -24,10 +24,13 @@ class MarkStore:
         """Store the text of a key, in place of an earlier one."""
         await self._database.execute(_SET, (key, value))
 
+    async def remove(self, key: str) -> None:
+        """Forget a key and its text."""
+        await self._database.execute("DELETE FROM marks WHERE key = ?", (key,))
+
     async def forget_user(self, user_id: str) -> None:
         """Forget that somebody was told once that they may not talk here."""
-        key = f"stranger-{user_id.removeprefix('user-')}"
-        await self._database.execute("DELETE FROM marks WHERE key = ?", (key,))
+        await self.remove(f"stranger-{user_id.removeprefix('user-')}")
 
     async def once(self, key: str) -> bool:
         """Return whether nobody has asked for, or set, this key before; atomic, for ever."""

@@ -9,7 +9,14 @@ from datetime import datetime
 
 from bot.errors import SessionConflictError, SessionExistsError
 from bot.events import RecordedEvent, UserMessageEvent, new_id, utc_now
-from bot.sessions.erasing import check_closed, erasure, files_of, written_by
+from bot.sessions.erasing import (
+    check_closed,
+    erasure,
+    files_of,
+    quoted_by,
+    unquoted,
+    written_by,
+)
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
     ApprovalRecord,
@@ -240,15 +247,40 @@ class InMemorySessionManager(SessionStore):
             raise SessionConflictError(session.session_id)
         self._check(session, stored)
         todo = erasure(stored.log, turn_ids)
-        for event in todo.instead:
+        self._put_instead(session.session_id, stored, todo.instead)
+        stored.state = "{}" if turn_ids is None else stored.state
+        self._drop_blobs(todo.blobs)
+
+    async def quoting(self, user_id: str) -> Sequence[str]:
+        """Return ids of sessions in which messages quote somebody, in their order."""
+        return sorted(
+            session_id
+            for session_id, stored in self._sessions.items()
+            if any(user_id in quoted_by(event) for event in stored.log)
+        )
+
+    async def unquote(self, session: Session, user_id: str) -> None:
+        """Erase what messages of a session quote of somebody in place; `session` is old then.
+
+        Raises:
+            SessionConflictError: if the session has changed since it was read.
+        """
+        stored = self._sessions.get(session.session_id)
+        if stored is None:
+            raise SessionConflictError(session.session_id)
+        self._check(session, stored)
+        self._put_instead(session.session_id, stored, unquoted(stored.log, user_id))
+
+    def _put_instead(
+        self, session_id: str, stored: _Stored, events: Sequence[RecordedEvent]
+    ) -> None:
+        for event in events:
             key = stored.log[event.seq - 1].natural_key
             stored.log[event.seq - 1] = event
             if key is not None:
-                self._keys[key] = (session.session_id, event)
+                self._keys[key] = (session_id, event)
         stored.version += 1
         stored.erasures += 1
-        stored.state = "{}" if turn_ids is None else stored.state
-        self._drop_blobs(todo.blobs)
 
     async def forget_user(self, user_id: str) -> None:
         """Forget for whom sessions were made, where it was for this user."""

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SessionConflictError
 from bot.events import CompactionDoneEvent, RecordedEvent, UserMessageEvent, codec
-from bot.sessions.erasing import Erasure, check_closed, erasure, files_of, written_by
+from bot.sessions.erasing import (
+    Erasure,
+    check_closed,
+    erasure,
+    files_of,
+    quoted_by,
+    unquoted,
+    written_by,
+)
 from bot.sessions.session import Session
 from bot.sessions.times import stored_time
 
@@ -27,6 +35,17 @@ _WROTE_NOTHING = "DELETE FROM authors WHERE session_id = ? AND messages <= 0"
 _USES = """
     INSERT INTO blob_uses (sha256, session_id, turn_id) VALUES (?, ?, ?)
     ON CONFLICT DO NOTHING"""
+
+_QUOTES = """
+    INSERT INTO quoted (user_id, session_id, turn_id) VALUES (?, ?, ?)
+    ON CONFLICT DO NOTHING"""
+
+_SELECT_QUOTING = """
+    SELECT body FROM events WHERE session_id = ?1 AND (kind = ?3 OR turn_id IN (
+        SELECT turn_id FROM quoted WHERE session_id = ?1 AND user_id = ?2))
+    ORDER BY seq"""
+
+_QUOTES_NO_MORE = "DELETE FROM quoted WHERE session_id = ? AND user_id = ?"
 
 _MARK_ERASED = """
     UPDATE sessions SET version = version + 1, erasures = erasures + 1
@@ -57,7 +76,7 @@ _SELECT_USES = """
 
 
 def note_whose(connection: Connection, session_id: str, events: Sequence[RecordedEvent]) -> None:
-    """Note who wrote, and which bytes are referred to, in events that are being stored."""
+    """Note who wrote, who is quoted and which bytes are referred to in events being stored."""
     at = {e.author.user_id: e.at for e in events if isinstance(e, UserMessageEvent) and e.author}
     for user_id, messages in written_by(events).items():
         row = (user_id, session_id, stored_time(at[user_id]), messages)
@@ -65,6 +84,8 @@ def note_whose(connection: Connection, session_id: str, events: Sequence[Recorde
     for event in events:
         for file in files_of(event):
             connection.execute(_USES, (file.sha256, session_id, event.turn_id)).close()
+        for user_id in quoted_by(event):
+            connection.execute(_QUOTES, (user_id, session_id, event.turn_id)).close()
 
 
 def turns_of(connection: Connection, session_id: str, user_id: str) -> Sequence[str]:
@@ -84,21 +105,49 @@ def erasing(session: Session, turn_ids: Collection[str] | None) -> Callable[[Con
     """
     wanted = None if turn_ids is None else frozenset(turn_ids)
     check_closed(session, wanted)
-    stored = (session.session_id, stored_time(session.created_at), session.version)
+    mark = _marking(session)
 
     def job(connection: Connection) -> None:
-        session_id = stored[0]
-        if connection.execute(_MARK_ERASED, stored).rowcount != 1:
-            raise SessionConflictError(session_id)
+        session_id = mark(connection)
         todo = erasure(_log_of(connection, session_id, wanted), wanted)
-        for event in todo.instead:
-            row = (codec.to_json(event), session_id, event.seq)
-            connection.execute(_SET_BODY, row).close()
+        _put_instead(connection, session_id, todo.instead)
         _forget_whose(connection, session_id, todo)
         _forget_turns(connection, session_id, wanted)
         _drop_blobs(connection, {k: stored_time(at) for k, at in todo.blobs.items()})
 
     return job
+
+
+def unquoting(session: Session, user_id: str) -> Callable[[Connection], None]:
+    """Return the job that erases what messages quote of somebody; it raises as `erasing`'s."""
+    mark = _marking(session)
+
+    def job(connection: Connection) -> None:
+        session_id = mark(connection)
+        values = (session_id, user_id, CompactionDoneEvent.kind)
+        rows = connection.execute(_SELECT_QUOTING, values).fetchall()
+        events = codec.from_json(body for (body,) in rows)
+        _put_instead(connection, session_id, unquoted(events, user_id))
+        connection.execute(_QUOTES_NO_MORE, (session_id, user_id)).close()
+
+    return job
+
+
+def _marking(session: Session) -> Callable[[Connection], str]:
+    """Return what notes that content is erased of a session, and returns its id."""
+    stored = (session.session_id, stored_time(session.created_at), session.version)
+
+    def mark(connection: Connection) -> str:
+        if connection.execute(_MARK_ERASED, stored).rowcount != 1:
+            raise SessionConflictError(stored[0])
+        return stored[0]
+
+    return mark
+
+
+def _put_instead(connection: Connection, session_id: str, events: Sequence[RecordedEvent]) -> None:
+    for event in events:
+        connection.execute(_SET_BODY, (codec.to_json(event), session_id, event.seq)).close()
 
 
 def deleting(session_id: str, idle_since: datetime | None) -> Callable[[Connection], bool]:
@@ -138,12 +187,12 @@ def _forget_whose(connection: Connection, session_id: str, todo: Erasure) -> Non
 def _forget_turns(
     connection: Connection, session_id: str, turn_ids: Collection[str] | None
 ) -> None:
-    """Forget what people see of turns, and the bytes that they refer to.
+    """Forget what people see of turns, the bytes that they refer to, and whom they quote.
 
     Of all turns also the state, and what was allowed from then on.
     """
-    for table in ("deliveries", "blob_uses"):
-        sql = f"DELETE FROM {table} WHERE session_id = ?"  # noqa: S608 - two names, both ours
+    for table in ("deliveries", "blob_uses", "quoted"):
+        sql = f"DELETE FROM {table} WHERE session_id = ?"  # noqa: S608 - the names are ours
         if turn_ids is None:
             connection.execute(sql, (session_id,)).close()
         for turn_id in turn_ids or ():

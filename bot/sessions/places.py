@@ -12,6 +12,10 @@ _MARK = """
     ON CONFLICT (channel_id) DO UPDATE SET seen_up_to = excluded.seen_up_to
     WHERE excluded.seen_up_to > places.seen_up_to"""
 
+_PRUNE = """
+    DELETE FROM places WHERE channel_id IN (
+        SELECT channel_id FROM places WHERE seen_up_to < ? AND channel_id > 0 LIMIT ?)"""
+
 _DMS = """
     SELECT session_id FROM sessions
     WHERE session_id LIKE 'dm-%' AND substr(session_id, 4, 1) BETWEEN '0' AND '9'
@@ -47,6 +51,10 @@ class PlaceStore:
     async def forget(self, channel_id: int) -> None:
         """Forget a place that is not there any more."""
         await self._database.execute("DELETE FROM places WHERE channel_id = ?", (channel_id,))
+
+    async def prune(self, before: int, *, limit: int) -> int:
+        """Forget so many places that saw nothing since a message's id; return how many."""
+        return await self._database.execute(_PRUNE, (before, limit))
 
     async def direct(self, *, since: datetime, limit: int) -> Sequence[int]:
         """Return the channels of conversations in DMs that went on since then, latest first."""

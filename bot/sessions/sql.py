@@ -16,7 +16,7 @@ from bot.errors import (
 from bot.events import RecordedEvent, codec, utc_now
 from bot.sessions.holders import Holders
 from bot.sessions.kept import KeptEvents
-from bot.sessions.owned import deleting, erasing, turns_of
+from bot.sessions.owned import deleting, erasing, turns_of, unquoting
 from bot.sessions.rows import Loaded, events_after, generation, inserting, load, saving
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
@@ -62,6 +62,8 @@ _WRITTEN_BY = """
         (SELECT last_at FROM authors WHERE user_id = ?1 AND last_at < ?2
          ORDER BY last_at DESC LIMIT 1 OFFSET ?3), '')
     ORDER BY last_at DESC, session_id"""
+
+_QUOTING = "SELECT DISTINCT session_id FROM quoted WHERE user_id = ? ORDER BY session_id"
 
 _PUT_BLOB = """
     INSERT INTO blobs (sha256, data, put_at) VALUES (?, ?, ?)
@@ -282,6 +284,16 @@ class SQLSessionManager(SessionStore):
         """
         self._kept.drop(session.session_id)
         await self.database.write(erasing(session, turn_ids))
+
+    async def quoting(self, user_id: str) -> Sequence[str]:
+        """Return ids of sessions in which messages quote somebody, in their order."""
+        rows = await self.database.fetch(_QUOTING, (user_id,))
+        return [session_id for (session_id,) in rows]
+
+    async def unquote(self, session: Session, user_id: str) -> None:
+        """Erase what messages of a session quote of somebody in place; `session` is old then."""
+        self._kept.drop(session.session_id)
+        await self.database.write(unquoting(session, user_id))
 
     async def forget_user(self, user_id: str) -> None:
         """Forget for whom sessions were made, where it was for this user."""

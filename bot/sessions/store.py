@@ -186,6 +186,20 @@ class SessionStore(SessionManager):
         """
 
     @abstractmethod
+    async def quoting(self, user_id: str) -> Sequence[str]:
+        """Return ids of sessions in which messages quote somebody, in their order."""
+
+    @abstractmethod
+    async def unquote(self, session: Session, user_id: str) -> None:
+        """Erase what messages of a session quote of somebody in place; `session` is old then.
+
+        Summaries that may cover it lose their text.
+
+        Raises:
+            SessionConflictError: if the session has changed since it was read.
+        """
+
+    @abstractmethod
     async def forget_user(self, user_id: str) -> None:
         """Forget for whom sessions were made, where it was for this user."""
 

@@ -18,6 +18,7 @@ from bot.events import (
     ApprovalDecidedEvent,
     CompactionDoneEvent,
     ErasedEvent,
+    Quote,
     RecordedEvent,
     ResetEvent,
     utc_now,
@@ -57,6 +58,22 @@ async def test_the_model_is_told_nothing_of_an_erased_turn(
     await agent.run("go on", session_id="s", user_id="bob")
     assert "Alice" not in str(model.requests[-1])
     assert "I am Bob" in str(model.requests[-1])
+
+
+async def test_the_model_is_told_nothing_more_of_what_was_quoted_of_somebody(
+    agent: Agent, model: ScriptedModel, manager: SessionStore
+) -> None:
+    quote = Quote(what="the message of Alice", text="zanzibar", author_id="alice")
+    model.says("I see.").then("Fine.")
+    await agent.run(UserMessage(text="see this", quotes=(quote,)), session_id="s", user_id="bob")
+    await agent.unquote("s", "alice")
+    await agent.unquote("none", "alice")
+    await agent.run("go on", session_id="s", user_id="bob")
+    assert "zanzibar" in str(model.requests[0])
+    assert "zanzibar" not in str(model.requests[1])
+    assert "see this\n[quoted: a message that was forgotten]" in str(
+        model.requests[1]["messages"][0]["content"]
+    )
 
 
 async def test_an_open_turn_is_ended_first(

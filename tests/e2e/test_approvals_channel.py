@@ -4,8 +4,11 @@ import asyncio
 
 import pytest
 
-from bot.sandbox import Channel, Message, Overwrite, Refusal
+from bot.events import utc_now
+from bot.frontend.settings.own import ServerSettings
+from bot.sandbox import Answer, Channel, Message, Overwrite, Person, Place, Refusal
 from bot.sandbox.gates import Gate
+from bot.sessions.settings import Change, Scope, SettingsStore
 from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
@@ -207,3 +210,53 @@ def _lose(stage: Stage, channel: Channel, how: str) -> None:
             )
     else:
         stage.world.loses_permission(stage.bot, how, in_=channel)
+
+
+async def chosen(person: Person, channel: Channel, in_: Place) -> Answer:
+    """Choose the channel for requests in the panel of settings."""
+    panel = (await person.runs("/settings", in_=in_)).message
+    assert panel is not None
+    await person.selects(panel, "What to change", ["Where requests are shown"])
+    return await person.selects(panel, "A channel that approvers read", [channel])
+
+
+async def test_each_server_may_have_a_channel_for_requests_of_its_own(stage: Stage) -> None:
+    default, own = channel_for_requests(stage), stage.guild.channel("ours")
+    stage.model.says(calls=[DELETE]).then("It is gone.").says(calls=[DELETE])
+    async with stage.running(approvals_channel=default.id):
+        told = await chosen(stage.mod, own, stage.desk)
+        assert f"Where requests are shown: {own.mention} *(set for the server)*" in told.text
+        await stage.alice.says("delete it", in_=stage.desk)
+        card = await stage.says(own, "May I run")
+        await stage.mod.clicks(card, "Approve")
+        await stage.says(stage.desk, "It is gone.")
+        assert told.message is not None
+        await stage.mod.selects(told.message, "What to change", ["Where requests are shown"])
+        again = await stage.mod.clicks(told.message, "Back to the default")
+        assert f"Where requests are shown: {default.mention} *(default)*" in again.text
+        await stage.alice.says("delete it", in_=stage.desk)
+        await stage.says(default, "May I run")
+    assert len(stage.said(own)) == 1
+
+
+async def test_a_channel_of_another_server_is_none_for_requests(stage: Stage) -> None:
+    other = stage.world.guild("Other").channel("theirs")
+    other.guild.join(stage.bot)
+    stage.model.says(calls=[DELETE])
+    async with stage.running():
+        scope, by = Scope(stage.guild.id), f"user-{stage.mod.id}"
+        store = SettingsStore(stage.store.database)
+        change = ServerSettings(approvals_channel=other.id).to_json()
+        await store.put(
+            Change(
+                scope=scope,
+                version=1,
+                value=change,
+                field="approvals_channel",
+                by=by,
+                at=utc_now(),
+            )
+        )
+        await stage.alice.says("delete it", in_=stage.desk)
+        await stage.says(stage.desk, "May I run")
+    assert stage.said(other) == []

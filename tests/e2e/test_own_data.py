@@ -12,12 +12,15 @@ import pytest
 
 from bot.agent.loop import endings
 from bot.errors import StorageError
-from bot.events import Author, ErasedEvent, UserMessageEvent
+from bot.events import Author, ErasedEvent, UserMessageEvent, utc_now
+from bot.frontend import Stores
 from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
 from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
-from bot.frontend.own import listing
+from bot.frontend.hearing.rooms import no_thread
+from bot.frontend.own import listing, retention
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
+from bot.frontend.own.pruning import Pruning
 from bot.sandbox import Answer, Overwrite, Person, Place
 from bot.sandbox.answers import first_response
 from bot.sandbox.gestures import click
@@ -183,6 +186,30 @@ async def test_what_somebody_wrote_elsewhere_than_in_discord_is_forgotten_too(
     assert b"zanzibar" not in bytes_of(stage.database)
 
 
+@pytest.mark.parametrize("scope", [Scope.MINE, Scope.EVERYTHING])
+async def test_what_others_quote_in_their_replies_is_forgotten_too(
+    stage: Stage, scope: Scope
+) -> None:
+    stage.model.says("I see.").then("Fine.")
+    async with stage.running():
+        overheard = await stage.alice.says("I am zanzibar", in_=stage.general)
+        opening = await stage.bob.says(
+            f"{stage.bot.mention} who is that?", in_=stage.general, reply_to=overheard
+        )
+        thread = await stage.thread_on(opening)
+        await stage.says(thread, "I see.")
+        assert "zanzibar" in str(stage.asked[0])
+        done = await forgets(stage.alice, scope, thread)
+        assert done.text.startswith("Forgotten.")
+        assert b"zanzibar" not in bytes_of(stage.database)
+        await stage.bob.says("go on", in_=thread)
+        await stage.says(thread, "Fine.")
+        again = await stage.alice.runs("/forget", in_=thread, what="mine")
+        assert again.text == NOTHING
+    assert "who is that?" in str(stage.asked[1])
+    assert "zanzibar" not in str(stage.asked[1])
+
+
 # -- /sessions -------------------------------------------------------------------------------------
 
 
@@ -321,8 +348,25 @@ async def test_what_is_over_is_deleted_and_nobody_is_told(stage: Stage) -> None:
         await client._parts.retention.look()
         assert await stage.store.get(f"channel-{stage.desk.id}") is None
         assert await stage.store.get(f"thread-{thread.id}") is not None  # it waits
-        assert await MarkStore(stage.store.database).get(PURGE_DUE) == ""
     assert stage.written == written
+
+
+async def test_what_is_over_is_purged_within_a_day(stage: Stage) -> None:
+    stage.model.says("zanzibar.")
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "zanzibar.")
+    marks = MarkStore(stage.store.database)
+    async with stage.running(lifetime=Lifetime(idle=timedelta(0))) as client:
+        parts = client._parts
+        await parts.retention.look()
+        due = await marks.get(PURGE_DUE)
+        await parts.retention.look()
+        assert due
+        assert await marks.get(PURGE_DUE) == due  # it is not put off
+        parts.forgetting.now = lambda: utc_now() + timedelta(days=1)
+        await parts.retention.look()
+        assert await marks.get(PURGE_DUE) == ""
     assert b"zanzibar" not in bytes_of(stage.database)
 
 
@@ -350,11 +394,14 @@ async def test_channels_and_threads_that_are_deleted_take_their_conversations_al
     stage.model.says("Hello.").then("Hello.")
     async with stage.running() as client:
         desk, thread = await talks_everywhere(stage)
+        marks = MarkStore(stage.store.database)
+        await marks.once(no_thread(stage.desk.id))
         for session_id in (thread, desk):
             channel = client.get_channel(int(session_id.partition("-")[2]))
             await channel.delete()  # type: ignore[union-attr]  # a channel of a server
             await is_gone(stage.store, session_id)
         assert await stage.store.sessions_after() == []
+        assert await marks.get(no_thread(stage.desk.id)) is None
 
 
 @pytest.mark.parametrize("parent", [True, False])
@@ -394,6 +441,22 @@ async def test_a_server_that_is_left_is_forgotten_and_one_with_an_outage_is_not(
         await is_gone(stage.store, thread)
 
 
+async def test_threads_are_asked_for_in_turns(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "THREADS", 1)
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running() as client:
+        await talks_everywhere(stage)
+        marks, found = MarkStore(stage.store.database), []
+        for _ in range(4):
+            await client._parts.retention.look()
+            found.append(await marks.get(f"looked-at-{stage.guild.id}"))
+        assert sorted(map(str, set(found))) == sorted(
+            ["None", *(each.session_id for each in await stage.store.sessions_after())]
+        )
+
+
 async def test_a_server_that_was_left_meanwhile_is_forgotten(stage: Stage) -> None:
     stage.model.says("Hello.").then("Hello.")
     async with stage.running():
@@ -401,3 +464,41 @@ async def test_a_server_that_was_left_meanwhile_is_forgotten(stage: Stage) -> No
     stage.guild.leave(stage.bot)
     async with stage.running():
         await is_gone(stage.store, desk)
+
+
+# -- what is noted of old messages -----------------------------------------------------------------
+
+
+async def test_old_messages_of_which_nothing_is_noted_any_more_stay_as_they_are(
+    stage: Stage,
+) -> None:
+    stage.model.says("Five.").then("Four.").then("Indeed.")
+    async with stage.running() as client:
+        await stage.alice.says("two and two?", in_=stage.desk)
+        five = await stage.says(stage.desk, "Five.")
+        session_id = f"channel-{stage.desk.id}"
+        await client._parts.reconciler.caught_up(session_id)
+        stores = Stores.beside(stage.store)
+        await Pruning(stores.deliveries, stores.places).prune(utc_now() + timedelta(days=100))
+        assert await stores.deliveries.of(session_id) == []
+        assert set(await stores.places.all()) == {0}
+    written = stage.written
+    async with stage.running() as client:
+        await client._parts.retention.look()
+        assert stage.written == written
+        await first_response(click(stage.alice, five, "Try again"))
+        four = await stage.says(stage.desk, "Four.")
+        await stage.alice.says("are you sure?", in_=stage.desk, reply_to=five)
+        await stage.says(stage.desk, "Indeed.")
+    assert stage.said(stage.desk) == ["Five.", "Four.", "Indeed."]
+    assert four.id != five.id
+    assert "Five." in stage.asked[-1][-1][1]
+
+
+async def test_notes_of_messages_of_today_are_kept(stage: Stage) -> None:
+    stage.model.says("Hello.")
+    async with stage.running() as client:
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "Hello.")
+        await client._parts.retention.look()
+        assert await Stores.beside(stage.store).deliveries.of(f"channel-{stage.desk.id}") != []

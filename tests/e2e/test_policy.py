@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.agent import tool
+from bot.frontend.approvals.policies import EVERYBODY
 from bot.sandbox import Message
 from tests.e2e.stage import Stage
 from tests.setups import labels
@@ -262,3 +263,34 @@ async def test_what_is_set_of_a_tool_leaves_the_rest_as_it_was_set(stage: Stage)
             "/policy set", in_=stage.desk, tool="delete_file", approvers="owner"
         )
         assert said.text == "From now on here: `delete_file` off; approvers: owner; set here"
+
+
+async def test_approvers_that_are_set_take_the_place_of_those_before(stage: Stage) -> None:
+    async with stage.running():
+        said = ""
+        for words in ("moderator, two_person", "owner"):
+            answer = await stage.mod.runs(
+                "/policy set", in_=stage.desk, tool="delete_file", approvers=words
+            )
+            said = answer.text
+        assert said == "From now on here: `delete_file` asks; approvers: owner; set here"
+
+
+async def test_two_persons_stay_two_where_the_operator_says_so(stage: Stage) -> None:
+    stage.policy = '[tools.delete_file]\napprovers = ["two_person"]'
+    async with stage.running():
+        said = await stage.mod.runs(
+            "/policy set", in_=stage.desk, tool="delete_file", approvers="moderator"
+        )
+        assert "approvers: moderator, two_person; set here" in said.text
+
+
+async def test_everybody_is_no_approver(stage: Stage) -> None:
+    async with stage.running():
+        role = f"moderator, role:{stage.guild.id}"
+        said = await stage.mod.runs(
+            "/policy set", in_=stage.desk, tool="delete_file", approvers=role
+        )
+        assert said.text == EVERYBODY
+        shown = await stage.mod.runs("/policy show", in_=stage.desk)
+        assert "`delete_file` asks\n" in f"{shown.text}\n"

@@ -17,6 +17,7 @@ from bot.events import (
     Author,
     CompactionDoneEvent,
     ErasedEvent,
+    Quote,
     RecordedEvent,
     ResetEvent,
     ToolResultEvent,
@@ -32,11 +33,13 @@ from bot.sessions import (
     SQLiteSessionManager,
     SQLSessionManager,
     actions,
+    deliveries,
     homes,
     rests,
     sql,
 )
 from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.erasing import FORGOTTEN
 from bot.sessions.rests import RestStore
 from bot.sessions.times import stored_time
 from bot.storage import migrations
@@ -150,6 +153,56 @@ async def test_summaries_lose_their_text_if_they_may_cover_it(store: SessionStor
     log = await store.read_log("s")
     told = [(e.summary, e.window_from) for e in log if isinstance(e, CompactionDoneEvent)]
     assert told == [("of bob", 1), ("", 6)]
+
+
+def quoting(user: str, *quoted: str, turn: str) -> UserMessageEvent:
+    quotes = (Quote(what=f"of {each}", text="secret", author_id=each) for each in quoted)
+    return said(user, "see this", turn=turn, quotes=(Quote(what="poll", text="a"), *quotes))
+
+
+async def test_what_others_quote_of_somebody_is_erased_where_it_stands(
+    store: SessionStore,
+) -> None:
+    await stored(
+        store,
+        "s",
+        said("bob", turn="t1"),
+        answers(),
+        CompactionDoneEvent(summary="before", window_from=1),
+        quoting("bob", "alice", "carol", turn="t2"),
+        answers(),
+        CompactionDoneEvent(summary="of it", window_from=5),
+        quoting("bob", "carol", turn="t3"),
+    )
+    await stored(store, "other", quoting("bob", "carol", turn="t4"), answers())
+    before = await store.read_log("s")
+    assert await store.quoting("alice") == ["s"]
+    assert await store.quoting("carol") == ["other", "s"]
+    old = await read(store, "s")
+    await store.unquote(await read(store, "s"), "alice")
+    with pytest.raises(SessionConflictError):
+        await store.unquote(old, "carol")
+    log = await store.read_log("s")
+    assert [each.seq for each in log] == [each.seq for each in before]
+    told = [e.summary for e in log if isinstance(e, CompactionDoneEvent)]
+    assert told == ["before", ""]
+    quotes = [[q.what for q in e.quotes] for e in log if isinstance(e, UserMessageEvent)]
+    assert quotes == [[], ["poll", FORGOTTEN.what, "of carol"], ["poll", "of carol"]]
+    assert await store.quoting("alice") == []
+    session = await read(store, "s")
+    assert session.erasures == 1
+    assert session.events == tuple(log[4:])
+    with pytest.raises(SessionConflictError):
+        await store.unquote(Session("none"), "alice")
+
+
+async def test_quotes_go_with_the_turn_that_they_are_in(store: SessionStore) -> None:
+    await stored(store, "s", quoting("bob", "alice", turn="t1"), answers())
+    await store.erase(await read(store, "s"), ["t1"])
+    assert await store.quoting("alice") == []
+    await stored(store, "s", quoting("bob", "alice", turn="t2"), answers())
+    await store.delete("s")
+    assert await store.quoting("alice") == []
 
 
 async def test_bytes_go_with_the_last_that_refers_to_them(store: SessionStore) -> None:
@@ -384,6 +437,8 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
         (actions._SESSIONS, ("", "", 10)),
         (actions._SESSIONS_IN_SERVER, ("", "", 7, 10)),
         (actions._TURNS, ("s", 0, 10)),
+        (sql._QUOTING, ("alice",)),
+        (deliveries._PRUNE, (1, 10)),
         (homes._PAGE, (1, "", 10)),
         (
             "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"

@@ -82,10 +82,16 @@ async def test_what_was_allowed_in_a_session_goes_with_it(
 
 
 async def test_what_waits_in_a_server_is_found_without_its_logs(
-    manager: SQLSessionManager,
+    manager: SQLSessionManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("bot.sessions.ids.PAGE", 2)
     ids, homes = SessionIds(manager.database), HomeStore(manager.database)
-    for session_id, server in (("thread-1", 7), ("thread-2", 8)):
+    for number in range(5):  # open, and waiting for nobody
+        await homes.put(f"busy-{number}", Home(7, 1))
+        busy = await manager.create(f"busy-{number}")
+        busy.append(says("hi"))
+        await manager.save(busy)
+    for session_id, server in (("thread-3", 7), ("thread-2", 8), ("thread-1", 7)):
         await homes.put(session_id, Home(server, 1))
         session = await manager.create(session_id)
         call = ToolCall(call_id=f"c-{session_id}", tool="pay", arguments="{}")
@@ -102,5 +108,5 @@ async def test_what_waits_in_a_server_is_found_without_its_logs(
             )
         )
         await manager.save(session)
-    assert await ids.waiting(7) == ["a-thread-1"]
+    assert await ids.waiting(7) == ["a-thread-3", "a-thread-1"]
     assert await ids.waiting(9) == []

@@ -9,6 +9,7 @@ from bot.sessions.homes import Home, HomeStore
 from bot.sessions.marks import MarkStore
 from bot.sessions.places import PlaceStore
 from bot.sessions.sql import SQLSessionManager
+from tests.sessions.samples import answers, says
 
 SENT = Delivery(
     session_id="s",
@@ -77,6 +78,35 @@ async def test_deliveries_go_with_their_session(sql: SQLSessionManager) -> None:
     assert await store.progress("s") == Progress(version=1)
 
 
+async def test_old_deliveries_are_pruned_where_all_is_shown(sql: SQLSessionManager) -> None:
+    store = DeliveryStore(sql.database)
+    for name in ("s", "behind"):
+        session = await sql.create(name)
+        session.append(says(), answers())
+        await sql.save(session)
+    await store.set_delivered_to("s", 2)
+    old = [replace(SENT, turn_id=f"turn-{n}", message_id=n) for n in range(1, 6)]
+    waits = replace(SENT, session_id="behind", message_id=0)
+    unsent = replace(SENT, turn_id="turn-6", message_id=None)
+    await store.put(*old, waits, unsent)
+    assert await store.prune(5, limit=3) == 3
+    assert await store.of("s") == [*old[3:], unsent]
+    assert await store.prune(5, limit=3) == 1
+    assert await store.prune(5, limit=3) == 0
+    assert await store.of("s") == [old[4], unsent]
+    assert await store.of("behind") == [waits]
+
+
+async def test_places_in_which_nothing_was_said_for_long_are_pruned(
+    sql: SQLSessionManager,
+) -> None:
+    places = PlaceStore(sql.database)
+    await places.mark_all({0: 1, 1: 10, 2: 20, 3: 30})
+    assert await places.prune(30, limit=1) == 1
+    assert await places.prune(30, limit=5) == 1
+    assert await places.all() == {0: 1, 3: 30}
+
+
 async def test_a_place_is_never_seen_less(sql: SQLSessionManager) -> None:
     places = PlaceStore(sql.database)
     assert await places.seen(1) is None
@@ -104,6 +134,8 @@ async def test_marks_are_kept(sql: SQLSessionManager) -> None:
     await marks.set("a", "2")
     await sql.close()
     assert await marks.get("a") == "2"
+    await marks.remove("a")
+    assert await marks.get("a") is None
 
 
 async def test_something_is_done_once_by_one_caller(

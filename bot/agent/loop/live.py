@@ -176,6 +176,10 @@ class LiveSession:
         """
         await self._end(ends, lambda store: store.erase(self.session, turn_ids))
 
+    async def unquote(self, user_id: str) -> None:
+        """Erase what messages quote of somebody."""
+        await self._end(lambda session: (), lambda store: store.unquote(self.session, user_id))
+
     async def delete(self, ends: Decide) -> None:
         """Record `ends`, and delete the session; who continues it later begins another."""
         await self._end(ends, lambda store: store.delete(self.session_id))

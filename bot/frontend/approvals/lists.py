@@ -39,14 +39,14 @@ class Lists:
         self._stores = stores
         self._ids = stores.ids
 
-    async def waiting_here(self, session_id: str) -> str:
-        """Return what waits in a session."""
+    async def waiting_here(self, session_id: str, page: int) -> str:
+        """Return one page of what waits in a session."""
         requests = await self._agent.pending(session_id)
-        return await self._told([each.approval_id for each in requests])
+        return await self._told([each.approval_id for each in requests], page)
 
-    async def waiting_in(self, server_id: int) -> str:
-        """Return what waits in a server."""
-        return await self._told(await self._ids.waiting(server_id))
+    async def waiting_in(self, server_id: int, page: int) -> str:
+        """Return one page of what waits in a server."""
+        return await self._told(await self._ids.waiting(server_id), page)
 
     async def audit_here(self, session_id: str, since: datetime | None) -> Audited:
         """Return the audit of a session, with what was decided for it alone."""
@@ -73,12 +73,15 @@ class Lists:
         found += [each for each in more if since is None or each.at >= since]
         return await asyncio.to_thread(_in_order, found)
 
-    async def _told(self, approval_ids: Sequence[str]) -> str:
-        found = [await self._stores.sessions.find_approval(each) for each in approval_ids[:MOST]]
+    async def _told(self, approval_ids: Sequence[str], page: int) -> str:
+        pages = -(-len(approval_ids) // MOST)
+        page = min(page, pages)
+        shown = approval_ids[max(0, page - 1) * MOST : page * MOST]
+        found = [await self._stores.sessions.find_approval(each) for each in shown]
         undecided = [each for each in found if each is not None and each.decision is None]
         lines = [await self._waiting(each) for each in undecided]
-        if len(approval_ids) > MOST:
-            lines.append(f"and {len(approval_ids) - MOST} more.")
+        if pages > 1:
+            lines.append(f"Page {page} of {pages}, {len(approval_ids)} requests in all.")
         return "\n".join(lines) or NOTHING_WAITS
 
     async def _waiting(self, record: ApprovalRecord) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.agent import Actor, Agent, Tool
@@ -19,6 +20,10 @@ from bot.frontend.view.card import person
 from bot.sessions.policies import ChangeKind, PolicyChange, PolicyStore, server_scope
 
 NO_TOOL = "There is no such tool."
+EVERYBODY = (
+    "Approvers: that role is @everyone, so whoever sees a request could approve it, who asked too. "
+    "Name another role, or `requester`."
+)
 NO_GRANT = "Nothing of that name is allowed here."
 _MODES = {
     Mode.FREE: "runs without asking",
@@ -53,13 +58,17 @@ class Policies:
     async def set(self, server_id: int, tool: str, rule: Rule, actor: Actor) -> str:
         """Let a rule hold in a server, if its managers may; return what to say.
 
-        What it leaves open stays as it was set: naming approvers turns nothing on again.
+        What it leaves open stays as it was set: naming approvers turns nothing on again. Approvers
+        that are named take the place of all that were.
         """
+        if rule.approvers is not None and str(server_id) in rule.approvers.roles:
+            return EVERYBODY
         found = self._agent.tools.get(tool)
         if found is None:
             return NO_TOOL
         rules = await self._policy.in_server(server_id)
-        rule = rule.over(rules.managers.get(tool, NOTHING))
+        before = rules.managers.get(tool, NOTHING)
+        rule = replace(rule.over(before), approvers=rule.approvers or before.approvers)
         if why := objection(found, rules.operator(tool), rule):
             return why
         await self._change(server_id, ChangeKind.RULE, tool, actor, rule)

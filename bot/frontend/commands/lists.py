@@ -16,6 +16,7 @@ from bot.frontend.people import People
 
 MANAGERS = "Only people with Manage Server may see this."
 NOTHING_DONE = "No tool was asked for, decided or run."
+Page = app_commands.Range[int, 1, 10_000]
 Days = app_commands.Range[float, 0.01, 3650.0]
 
 
@@ -23,16 +24,17 @@ def add_lists(tree: app_commands.CommandTree[discord.Client], lists: Lists, peop
     """Add the commands to a tree."""
 
     @tree.command()
-    async def approvals(interaction: discord.Interaction) -> None:
+    @app_commands.describe(page="Which page of the list to show")
+    async def approvals(interaction: discord.Interaction, page: Page = 1) -> None:
         """List what waits for a decision: here, or in the server for those who manage it."""
         place = place_here(interaction)
         if place is None or not await acknowledged(interaction):
             return
         server_id = interaction.guild_id
         if server_id is not None and people.actor(interaction).moderator:
-            text = await lists.waiting_in(server_id)
+            text = await lists.waiting_in(server_id, page)
         else:
-            text = await lists.waiting_here(place.session_id)
+            text = await lists.waiting_here(place.session_id, page)
         await say(interaction, text, "approvals.txt")
 
     @tree.command()

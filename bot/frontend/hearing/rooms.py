@@ -117,12 +117,17 @@ class Rooms:
     async def _no_thread(self, message: discord.Message, why: RefusedError) -> None:
         channel = message.channel.id
         logger.warning("no thread could be opened in channel %s: %s", channel, why)
-        if await self._marks.once(f"no-thread-{channel}"):
+        if await self._marks.once(no_thread(channel)):
             text = "I may not open threads in this channel, so I answer right here."
             try:
                 await self._outbox.tell(channel, text, reply_to=message.id)
             except RefusedError as exc:
                 logger.warning("nor may I write in channel %s: %s", channel, exc)
+
+
+def no_thread(channel_id: int) -> str:
+    """Return the mark of a channel in which it was told that no thread may be opened."""
+    return f"no-thread-{channel_id}"
 
 
 def place_of_message(message: discord.Message) -> Place:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
 from bot.agent import Actor, Agent
 from bot.errors import StorageError
-from bot.events import new_id
+from bot.events import new_id, utc_now
 from bot.frontend.ids import PlaceKind, place_of
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
@@ -60,7 +61,11 @@ class Forgetter(Protocol):
 
 
 class Forgetting:
-    """Forgets turns in place, and lets the database's files keep nothing of them."""
+    """Forgets turns in place, and lets the database's files keep nothing of them.
+
+    Attributes:
+        now: Tells the time, by which purges are due.
+    """
 
     def __init__(
         self,
@@ -80,6 +85,7 @@ class Forgetting:
         self._reconciler = reconciler
         self._runs = runs
         self._tasks = tasks
+        self.now: Callable[[], datetime] = utc_now
 
     async def refusal(self, scope: Scope, session_id: str, actor: Actor) -> str | None:
         """Return why somebody may not let this be forgotten, `None` if they may."""
@@ -87,11 +93,15 @@ class Forgetting:
             return None
         authors = await self._store.authors(session_id)
         if scope is Scope.MINE or not authors:
-            return None if actor.user_id in authors else NOTHING
+            theirs = actor.user_id in authors or await self._is_quoted(session_id, actor.user_id)
+            return None if theirs else NOTHING
         place = place_of(session_id)
         alone = authors.keys() <= {actor.user_id}
         direct = place is not None and place.kind is PlaceKind.DM
         return None if alone or direct or actor.moderator or actor.owner else NOT_ALL
+
+    async def _is_quoted(self, session_id: str, user_id: str) -> bool:
+        return session_id in await self._store.quoting(user_id)
 
     async def forget(self, scope: Scope, session_id: str, actor: Actor) -> str:
         """Forget it, if they may; return what to say."""
@@ -102,10 +112,11 @@ class Forgetting:
         refused = await self.refusal(scope, session_id, actor)
         if refused is not None:
             return refused
-        await self._marks.set(PURGE_DUE, new_id("purge"))
+        await self._marks.set(PURGE_DUE, _due(self.now()))
         match scope:
             case Scope.MINE:
                 await self._forget_in(session_id, actor.user_id)
+                await self._agent.unquote(session_id, actor.user_id)
             case Scope.HERE:
                 await self._erase(session_id, None, by=actor.user_id)
             case Scope.EVERYTHING:
@@ -122,6 +133,8 @@ class Forgetting:
             for written in page:
                 await self._forget_in(written.session_id, user_id)
             before = page[-1].last_at
+        for session_id in await self._store.quoting(user_id):
+            await self._agent.unquote(session_id, user_id)
         for forgetter in self._forgetters:
             await forgetter.forget_user(user_id)
 
@@ -158,10 +171,21 @@ class Forgetting:
 
     async def purge_if_due(self) -> None:
         """Do it where it could not be done before, or a process ended before it was."""
-        if await self._marks.get(PURGE_DUE):
+        due, _, _ = (await self._marks.get(PURGE_DUE) or "").partition(" ")
+        if due and datetime.fromisoformat(due) <= self.now():
             await self.purge()
 
     async def purge_soon(self) -> None:
         """Do it now or, if that cannot be, the next time somebody looks."""
-        await self._marks.set(PURGE_DUE, new_id("purge"))
+        await self._marks.set(PURGE_DUE, _due(self.now()))
         await self.purge()
+
+    async def purge_within_a_day(self) -> None:
+        """Let it be done with what else is deleted until then: all writes wait for it."""
+        if not await self._marks.get(PURGE_DUE):
+            await self._marks.set(PURGE_DUE, _due(self.now() + timedelta(days=1)))
+
+
+def _due(at: datetime) -> str:
+    """Return a mark that no other is equal to."""
+    return f"{at.isoformat()} {new_id('purge')}"

@@ -12,8 +12,10 @@ import discord
 from bot.agent import Agent
 from bot.errors import StorageError
 from bot.events import utc_now
+from bot.frontend.hearing.rooms import no_thread
 from bot.frontend.ids import Place, PlaceKind, place_of
 from bot.frontend.own.forgetting import Forgetting
+from bot.frontend.own.pruning import Pruning
 from bot.frontend.refusals import DiscordError, PlaceGoneError, RefusedError, asked
 from bot.sessions import SessionStore
 from bot.sessions.homes import HomeStore
@@ -46,6 +48,7 @@ class Retention:
         places: PlaceStore,
         marks: MarkStore,
         forgetting: Forgetting,
+        pruning: Pruning,
         lifetime: Lifetime,
     ) -> None:
         self._client = client
@@ -55,6 +58,7 @@ class Retention:
         self._places = places
         self._marks = marks
         self._forgetting = forgetting
+        self._pruning = pruning
         self._lifetime = lifetime
         self._looking = asyncio.Lock()
 
@@ -77,16 +81,17 @@ class Retention:
         for server in await self._homes.servers():
             deleted += await self._look_at(server)
         await self._store.drop_blobs(utc_now() - UNREFERRED)
+        await self._pruning.prune(utc_now())
         if deleted:
             logger.info("%s conversations were deleted", deleted)
-            await self._forgetting.purge_soon()
-        else:
-            await self._forgetting.purge_if_due()
+            await self._forgetting.purge_within_a_day()
+        await self._forgetting.purge_if_due()
 
     # -- what Discord tells ------------------------------------------------------------------------
 
     async def channel_gone(self, channel_id: int) -> None:
         """Delete what was said in a channel that was deleted, and in its threads."""
+        await self._marks.remove(no_thread(channel_id))
         await self._purged(self._delete_all(lambda: self._homes.sessions_on(channel_id)))
 
     async def thread_gone(self, thread_id: int) -> None:
@@ -96,6 +101,7 @@ class Retention:
 
     async def server_gone(self, server_id: int) -> None:
         """Delete what was said in a server that the bot is in no more."""
+        await self._marks.remove(_looked_at(server_id))
         await self._purged(self._delete_all(lambda: self._homes.sessions_in(server_id)))
 
     async def _purged(self, deleting: Awaitable[int]) -> None:
@@ -134,14 +140,17 @@ class Retention:
 
     async def _look_at_threads(self, server: int) -> int:
         """Ask for some of a server's threads, each time for the next ones."""
-        deleted, mark = 0, f"looked-at-{server}"
+        deleted, mark = 0, _looked_at(server)
         after = await self._marks.get(mark) or ""
         page = await self._homes.sessions_in(server, after=after, limit=THREADS)
         for session_id in page:
             place = place_of(session_id)
             if place and place.kind is PlaceKind.THREAD and await self._is_gone(place.channel_id):
                 deleted += await self._delete(session_id)
-        await self._marks.set(mark, page[-1] if len(page) == THREADS else "")
+        if len(page) == THREADS:
+            await self._marks.set(mark, page[-1])
+        elif after:
+            await self._marks.remove(mark)
         return deleted
 
     async def _is_gone(self, channel_id: int) -> bool:
@@ -177,3 +186,8 @@ class Retention:
         if place is not None:
             await self._places.forget(place.channel_id)
         return int(deleted)
+
+
+def _looked_at(server_id: int) -> str:
+    """Return the mark of the session up to which a server's threads were asked for."""
+    return f"looked-at-{server_id}"

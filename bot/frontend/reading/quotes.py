@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import discord
 
 from bot.events import Quote
+from bot.frontend.ids import user_id_of
 from bot.frontend.text import one_line, speaker_name
 
 SHORTENED = 1500  # characters of a message that is replied to
@@ -36,7 +37,11 @@ def replied_to(message: discord.Message, text: str) -> Quote:
     more = (each.text for each in quotes_of(message))
     whole = "\n".join(filter(None, (text, *more, *_names(message.attachments))))
     cut = whole if len(whole) <= SHORTENED else f"{whole[: SHORTENED - 1]}…"
-    return Quote(what=f"the message of {name} that this one replies to", text=cut)
+    return Quote(
+        what=f"the message of {name} that this one replies to",
+        text=cut,
+        author_id=user_id_of(message.author.id),
+    )
 
 
 def embed_text(embed: discord.Embed) -> str:

@@ -76,6 +76,10 @@ class SettingsBook:
         here = await self.here(Home(server_id, 0))
         return Limits(here.tokens_per_day.value or 0, here.tokens_per_month.value or 0)
 
+    async def approvals_channel(self, server_id: int) -> int | None:
+        """Return where a server's requests are shown, `None` for where the conversation is."""
+        return (await self.here(Home(server_id, 0))).approvals_channel.value
+
     async def own(self, home: Home, *, fresh: bool = True) -> Pair:
         """Return what a server and a channel have of their own."""
         now = self._clock()

@@ -66,6 +66,7 @@ class Effective:
         system_prompt: All that the model is told before the conversation.
         roles: Those that may talk, of the people who may as far as the operator is concerned;
             `None`: all of them.
+        approvals_channel: Where requests are shown; `None`: where the conversation is.
         tokens_per_day: What a server has, `None`: any number.
     """
 
@@ -79,6 +80,7 @@ class Effective:
     tools: Chosen[frozenset[str]]
     roles: Chosen[frozenset[int] | None]
     answer_buttons: Chosen[bool]
+    approvals_channel: Chosen[int | None]
     tokens_per_day: Chosen[int | None]
     tokens_per_month: Chosen[int | None]
 
@@ -120,6 +122,10 @@ def effective(
         answer_buttons=own.first(
             lambda each: each.answer_buttons if options.answer_buttons else None,
             options.answer_buttons,
+        ),
+        approvals_channel=own.first(
+            lambda each: each.approvals_channel if isinstance(each, ServerSettings) else None,
+            options.approvals_channel,
         ),
         tokens_per_day=_tokens(options.budgets.server.day, server.tokens_per_day),
         tokens_per_month=_tokens(options.budgets.server.month, server.tokens_per_month),

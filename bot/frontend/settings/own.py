@@ -76,11 +76,13 @@ class ServerSettings(Own):
 
     Attributes:
         personas: Prompts by name, of which each channel may have one.
+        approvals_channel: Where its requests are shown.
         tokens_per_day: How many tokens all its people have together.
         tokens_per_month: The same for a month.
     """
 
     personas: Mapping[str, str] = field(default_factory=dict)
+    approvals_channel: int | None = None
     tokens_per_day: int | None = None
     tokens_per_month: int | None = None
 
@@ -137,6 +139,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "roles": _all(int),
     "answer_buttons": _just(bool),
     "personas": _texts,
+    "approvals_channel": _just(int),
     "tokens_per_day": _just(int),
     "tokens_per_month": _just(int),
     "persona": _just(str),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import discord
 
 from bot.frontend.ids import place_of
@@ -9,26 +11,30 @@ from bot.frontend.view.shown import Key, Purpose, Shown
 from bot.sessions.deliveries import Delivery
 from bot.sessions.homes import HomeStore
 
+ChannelOf = Callable[[int], Awaitable[int | None]]
+"""Returns the channel for requests of a server, `None` if it has none."""
+
 _LINK = "https://discord.com/channels"
 
 
 class Elsewhere:
     """Says where what is for approvers is shown; what is asked in one server stays in it."""
 
-    def __init__(self, client: discord.Client, homes: HomeStore, channel: int | None) -> None:
+    def __init__(self, client: discord.Client, homes: HomeStore, channel_of: ChannelOf) -> None:
         self._client = client
         self._homes = homes
-        self._channel = channel
+        self._channel_of = channel_of
 
     async def channel_for(self, session_id: str, shown: Shown) -> int | None:
         """Return the channel for something, `None` for where the conversation is."""
-        if self._channel is None or not shown.for_approvers:
+        home = await self._homes.of(session_id) if shown.for_approvers else None
+        if home is None:
             return None
-        channel = self._client.get_channel(self._channel)
-        home = await self._homes.of(session_id)
-        if home is None or not isinstance(channel, discord.abc.GuildChannel):
+        chosen = await self._channel_of(home.server_id)
+        channel = self._client.get_channel(chosen) if chosen else None
+        if not isinstance(channel, discord.abc.GuildChannel):
             return None
-        return self._channel if channel.guild.id == home.server_id else None
+        return chosen if channel.guild.id == home.server_id else None
 
     async def pointer(self, shown: Shown, delivery: Delivery) -> Shown | None:
         """Return the line in the conversation that leads to a card which is not there."""

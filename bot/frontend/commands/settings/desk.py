@@ -129,6 +129,8 @@ class SettingsDesk:
         """Return the change to what was chosen on a page; of other pages what holds stays."""
         if topic is Topic.ROLES:
             return to(roles=frozenset(map(int, values)))
+        if topic is Topic.APPROVALS:
+            return to(approvals_channel=int(values[0]))
         here = await self.book.here(_home(scope), fresh=True)
         menu = topics.menu(topic, here, self.book.operator)
         assert menu is not None  # noqa: S101 - only menus have choices
@@ -141,6 +143,8 @@ class SettingsDesk:
     async def _choosing(self, topic: Topic, scope: Scope, origin: int, number: int) -> Shown:
         if topic is Topic.ROLES:
             return panel.choosing_roles(scope, origin)
+        if topic is Topic.APPROVALS:
+            return panel.choosing_channel(scope, origin)
         here = await self.book.here(_home(scope), fresh=True)
         menu = topics.menu(topic, here, self.book.operator)
         if menu is None:

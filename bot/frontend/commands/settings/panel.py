@@ -14,7 +14,7 @@ import discord
 from discord import ui
 
 from bot.frontend.commands.interactions import tell_failure
-from bot.frontend.commands.settings.topics import TITLES, Menu, Topic, overview, told_of
+from bot.frontend.commands.settings.topics import OF_SERVERS, TITLES, Menu, Topic, overview, told_of
 from bot.frontend.settings.effective import Effective
 from bot.frontend.text import one_line
 from bot.sessions.settings import Scope
@@ -106,7 +106,7 @@ def main(here: Effective, scope: Scope, origin: int, note: str = "") -> Shown:
             label=TITLES[topic], value=topic, description=one_line(told_of(here, topic)[0], 100)
         )
         for topic in Topic
-        if topic is not Topic.TOKENS or not at
+        if topic not in OF_SERVERS or not at
     ]
     view = _view(
         _select(Address(MENU, at, origin), choices, "What to change"),
@@ -152,13 +152,27 @@ def page_of(menu: Menu, number: int) -> Sequence[str]:
 
 def choosing_roles(scope: Scope, origin: int) -> Shown:
     """Return the panel in which somebody chooses roles."""
-    at, topic = scope.channel_id, Topic.ROLES
     menu: ui.RoleSelect[Any] = ui.RoleSelect(
-        custom_id=str(Address("choose", at, origin, topic)),
+        custom_id=str(Address("choose", scope.channel_id, origin, Topic.ROLES)),
         placeholder="Only people with one of these roles",
         min_values=1,
         max_values=OPTIONS,
     )
+    return _choosing(Topic.ROLES, menu, scope, origin)
+
+
+def choosing_channel(scope: Scope, origin: int) -> Shown:
+    """Return the panel in which somebody chooses the channel for requests."""
+    menu: ui.ChannelSelect[Any] = ui.ChannelSelect(
+        custom_id=str(Address("choose", scope.channel_id, origin, Topic.APPROVALS)),
+        placeholder="A channel that approvers read",
+        channel_types=[discord.ChannelType.text],
+    )
+    return _choosing(Topic.APPROVALS, menu, scope, origin)
+
+
+def _choosing(topic: Topic, menu: ui.Item[Any], scope: Scope, origin: int) -> Shown:
+    at = scope.channel_id
     reset = _button("Back to the default", Address(DEFAULT, at, origin, topic))
     return Shown(f"**{TITLES[topic]}**", _view(menu, reset, _back(at, origin)))
 

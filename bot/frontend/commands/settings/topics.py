@@ -26,7 +26,12 @@ class Topic(StrEnum):
     TOOLS = "tools"
     ROLES = "roles"
     ANSWER_BUTTONS = "answer_buttons"
+    APPROVALS = "approvals_channel"
     TOKENS = "tokens"
+
+
+OF_SERVERS = frozenset({Topic.APPROVALS, Topic.TOKENS})
+"""What channels cannot have of their own."""
 
 
 TITLES: Mapping[Topic, str] = {
@@ -38,6 +43,7 @@ TITLES: Mapping[Topic, str] = {
     Topic.TOOLS: "Tools",
     Topic.ROLES: "Who may talk to me",
     Topic.ANSWER_BUTTONS: "Buttons under answers",
+    Topic.APPROVALS: "Where requests are shown",
     Topic.TOKENS: "Tokens a day and a month",
 }
 _ANSWERS = {
@@ -134,14 +140,22 @@ def told_of(here: Effective, topic: Topic) -> tuple[str, Source]:
             return _roles(here.roles), here.roles.source
         case Topic.ANSWER_BUTTONS:
             return "yes" if here.answer_buttons.value else "no", here.answer_buttons.source
-        case Topic.TOKENS:
-            return _tokens(here)
+        case Topic.APPROVALS | Topic.TOKENS:
+            return _of_server(here, topic)
 
 
 def _roles(roles: Chosen[frozenset[int] | None]) -> str:
     if roles.value is None:
         return "whoever the operator lets"
     return _listed([f"<@&{role}>" for role in sorted(roles.value)], "nobody")
+
+
+def _of_server(here: Effective, topic: Topic) -> tuple[str, Source]:
+    if topic is Topic.TOKENS:
+        return _tokens(here)
+    channel = here.approvals_channel.value
+    told = "where the conversation is" if channel is None else f"<#{channel}>"
+    return told, here.approvals_channel.source
 
 
 def _tokens(here: Effective) -> tuple[str, Source]:
