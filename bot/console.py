@@ -34,7 +34,7 @@ HELP = "/reset begins anew, /compact summarises what is older, Ctrl-C stops an a
 
 _ENDS = {
     RunStatus.STOPPED: "(stopped)",
-    RunStatus.HANDED_OVER: "(another process answers this session now)",
+    RunStatus.HANDED_OVER: "(this is being answered elsewhere)",
 }
 
 

@@ -8,7 +8,7 @@ from bot.agent.inputs import UserMessage
 from bot.agent.profiles import Profile, Profiles
 from bot.agent.run import AgentResult, AgentRun
 from bot.agent.tools.outputs import File, ToolOutput
-from bot.agent.tools.tool import Tool, ToolSource, tool
+from bot.agent.tools.tool import LateToolSource, Tool, ToolSource, tool
 
 __all__ = [
     "Actor",
@@ -18,6 +18,7 @@ __all__ = [
     "Approvers",
     "ExecutionContext",
     "File",
+    "LateToolSource",
     "Profile",
     "Profiles",
     "Tool",

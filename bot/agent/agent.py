@@ -16,7 +16,7 @@ from bot.agent.inputs import UserInput, user_events
 from bot.agent.loop.closing import end_turn
 from bot.agent.loop.compacting import compact_by_hand
 from bot.agent.loop.ending import pending
-from bot.agent.loop.endings import ending, resetting, undone
+from bot.agent.loop.endings import ended_elsewhere, ending, resetting, undone
 from bot.agent.loop.live import LiveSession, MayContinue, OnRecorded
 from bot.agent.loop.loop import stopped
 from bot.agent.loop.runner import Runner, told_failures
@@ -266,9 +266,10 @@ class Agent:
         if live is None or not oldest or turn_id not in (None, oldest[0].turn_id):
             return False
         end = stopped(oldest[0].turn_id)
+        asked = await ended_elsewhere(live, [end.turn_id], by=by)
         shown = live.shown
         live.interrupts.interrupt()
-        return bool(await live.record(lambda s: end_turn(s, end, by=by, shown=shown)))
+        return bool(await live.record(lambda s: end_turn(s, end, by=by, shown=shown))) or asked
 
     async def reset(self, session_id: str, *, by: str) -> int:
         """End all open turns and begin anew; return how many messages the model forgets.
@@ -279,6 +280,7 @@ class Agent:
         live = await self._opened(session_id, by)
         if live is None:
             return 0
+        await ended_elsewhere(live, None, by=by)
         forgotten, begin_anew = 0, resetting(live, by=by)
 
         def counted(session: Session) -> Sequence[RecordedEvent]:
@@ -308,7 +310,10 @@ class Agent:
             AccessDeniedError: if `by` may not continue the session.
         """
         live = await self._opened(session_id, by)
-        return bool(await live.record(ending(live, turn_ids, by=by))) if live else False
+        if live is None:
+            return False
+        asked = await ended_elsewhere(live, turn_ids, by=by)
+        return bool(await live.record(ending(live, turn_ids, by=by))) or asked
 
     async def erase(self, session_id: str, turn_ids: Collection[str] | None, *, by: str) -> None:
         """End some turns, or all, and erase their content; needs a `SessionStore`.
@@ -318,6 +323,7 @@ class Agent:
         """
         live = await self._opened(session_id, by)
         if live is not None:
+            await ended_elsewhere(live, turn_ids, by=by)
             await live.erase(turn_ids, ending(live, turn_ids, by=by))
 
     async def unquote(self, session_id: str, user_id: str) -> None:
@@ -336,6 +342,7 @@ class Agent:
         """
         live = await self._opened(session_id, by)
         if live is not None:
+            await ended_elsewhere(live, None, by=by)
             await live.delete(ending(live, None, by=by))
         return live is not None
 
@@ -395,6 +402,7 @@ class Agent:
         live = self._runner.sessions[session_id]
         try:
             await live.open()
+            await live.look()
         except AccessDeniedError:
             return None
         if by is not None and not self._may_continue(live.session, by):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from bot.agent.model.models import Models
 from bot.agent.model.service import Model
 from bot.agent.policy.policy import FixedPolicy, Policy
 from bot.agent.profiles import OneProfile, Profiles
-from bot.agent.tools.tool import Tool, ToolSource
+from bot.agent.tools.tool import LateToolSource, Tool, ToolSource
 from bot.agent.usage.meter import Meter
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SessionManager
@@ -68,6 +68,14 @@ class Parts:
             found |= source.tools(found.keys())
         allowed = found.keys() if self.allowed is None else self.allowed
         return {name: tool for name, tool in found.items() if name in allowed}
+
+    async def arrived(self, names: Iterable[str]) -> None:
+        """Wait for those of these tools that may be late, as long as their sources take."""
+        for name in names:
+            if name not in self.tools:
+                for source in self.toolsets:
+                    if isinstance(source, LateToolSource):
+                        await source.arrived(name)
 
     async def definitions(self) -> Sequence[dict[str, Any]]:
         """Return what the model is told of the tools; made once, away from the event loop.

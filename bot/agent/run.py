@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.agent.context import ExecutionContext
 from bot.errors import TurnFailedError
-from bot.events import ApprovalRequestedEvent, DoneEvent, Event, RunStatus
+from bot.events import ApprovalRequestedEvent, DoneEvent, Event, RecordedEvent, RunStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,13 @@ class Outcome:
         context: Where it was answered.
         error: What made its last failed turn fail.
         turn_id: The turn that it answered last.
+        seen: What it saw recorded of that turn.
     """
 
     context: ExecutionContext | None = None
     error: Exception | None = None
     turn_id: str = ""
+    seen: Sequence[RecordedEvent] = ()
 
 
 class AgentRun:

@@ -28,7 +28,7 @@ class RunStatus(StrEnum):
     FAILED = "failed"
     STOPPED = "stopped"
     DUPLICATE = "duplicate"  # this message is known: it is answered elsewhere, or was
-    HANDED_OVER = "handed_over"  # another process runs the session
+    HANDED_OVER = "handed_over"  # another run goes on with it, most often another process'
 
 
 class Decision(StrEnum):

@@ -179,6 +179,14 @@ class ToolResultEvent(RecordedEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopRequestedEvent(RecordedEvent):
+    """A turn that another process runs is to end: that one knows what was shown of its answer."""
+
+    kind: ClassVar[str] = "stop_requested"
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEndedEvent(RecordedEvent):
     """A turn ended without a final answer; `text` is what people are told."""
 

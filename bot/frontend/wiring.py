@@ -218,6 +218,7 @@ def wire(
             outbox=outbox,
             runs=runs,
             work=work,
+            alone=stores.alone,
             is_ours=recovery.is_ours,
             clock=options.clock,
             window=options.catch_up_window,

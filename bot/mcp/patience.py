@@ -13,7 +13,7 @@ class Patience:
         start: The start of the bot waits for its servers at most this long.
         connect: From the start of a server until its tools are known; some are downloaded first.
         answer: For the list of tools of one that has been connected.
-        back: A call waits this long for a server that is being started again.
+        back: A call waits this long for a server that is being started again, or has failed to.
         look: How often a server at an address is looked after, which may go unnoticed.
         first_delay: Before the first new start; each further one waits twice as long.
         max_delay: Before any new start.

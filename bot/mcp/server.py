@@ -82,6 +82,15 @@ class Server:
             await asyncio.sleep(delay)
             delay = min(2 * delay, self._patience.max_delay)
 
+    async def introduced(self) -> None:
+        """Wait, within bounds, until it has told its tools for the first time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience.connect):
+                await self.met.wait()
+        if not self.offered:
+            with suppress(ToolError):
+                await self._connected()
+
     async def call(
         self, tool: str, arguments: dict[str, Any], context: ExecutionContext
     ) -> ToolOutput:

@@ -51,6 +51,11 @@ class Servers:
             self._made = (*key, self._all(key[0]))
         return self._made[2]
 
+    async def arrived(self, name: str) -> None:
+        """Return once the servers that may have a tool of this name have told, in bounded time."""
+        theirs = (s for s in self.servers if name.startswith(f"{self._prefixes[s.settings.name]}_"))
+        await asyncio.gather(*(server.introduced() for server in theirs))
+
     def tools_of(self, server: Server) -> Mapping[str, Tool]:
         """Return the tools of one server by name, where nothing else is taken."""
         return {each.name: each for each in map(self._tool, self._offers_of(server))}

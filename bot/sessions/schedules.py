@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from zoneinfo import ZoneInfo
 
 from bot.errors import NoRoomError
@@ -23,6 +24,12 @@ _INSERT = f"""
     ON CONFLICT (schedule_id) DO NOTHING"""  # noqa: S608 - ours
 
 _SELECT = f"SELECT {_COLUMNS} FROM schedules"  # noqa: S608 - ours
+
+_BEGIN = """
+    UPDATE schedules SET begun = due_at
+    WHERE schedule_id = ? AND due_at = ? AND begun <> due_at"""
+
+_IS_DUE = "SELECT 1 FROM schedules WHERE schedule_id = ? AND due_at = ?"
 
 _MOVE = "UPDATE schedules SET due_at = ? WHERE schedule_id = ? AND due_at = ?"
 
@@ -51,6 +58,20 @@ class Schedule:
     text: str
     asks: bool
     due_at: datetime
+
+
+class Begun(Enum):
+    """What is known of something that is due, when somebody begins to say it.
+
+    Attributes:
+        OVER: It is not due any more: it was said, or cancelled.
+        BEFORE: Somebody began before, and perhaps said it.
+        NOW: Nobody did.
+    """
+
+    OVER = 0
+    BEFORE = 1
+    NOW = 2
 
 
 class ScheduleStore:
@@ -108,11 +129,19 @@ class ScheduleStore:
         [(at,)] = await self._database.fetch(sql, (stored_time(after),))
         return datetime.fromisoformat(at) if at else None
 
-    async def take(self, schedule: Schedule, after: datetime) -> bool:
-        """Take it upon oneself to do what is due; it is due again after a time, or never.
+    async def begin(self, schedule: Schedule) -> Begun:
+        """Note that what is due is about to be said; return whether it may have been."""
+        key = (schedule.schedule_id, stored_time(schedule.due_at))
 
-        Return whether nobody else has: a schedule and the time at which it is due are taken once.
-        """
+        def job(connection: Connection) -> Begun:
+            if connection.execute(_BEGIN, key).rowcount:
+                return Begun.NOW
+            return Begun.BEFORE if connection.execute(_IS_DUE, key).fetchone() else Begun.OVER
+
+        return await self._database.write(job)
+
+    async def move_on(self, schedule: Schedule, after: datetime) -> bool:
+        """Let what was said be due again after a time, or never; return whether it still was."""
         following = next_due(schedule.rule, ZoneInfo(schedule.zone), after)
         key = (schedule.schedule_id, stored_time(schedule.due_at))
         if following is None:

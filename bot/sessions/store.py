@@ -115,6 +115,10 @@ class SessionStore(SessionManager):
     async def standing(self, session_id: str) -> Standing | None:
         """Return how a session stands now, `None` if there is none."""
 
+    async def is_run_elsewhere(self, session_id: str) -> bool:
+        """Return whether another living process holds a session's lease; where there is one."""
+        return False
+
     def hearing(self, session_id: str) -> AbstractContextManager[asyncio.Event]:
         """Give an event that is set when another process has recorded something in a session.
 

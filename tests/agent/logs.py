@@ -17,6 +17,7 @@ from bot import (
     RecordedEvent,
     ResetEvent,
     Session,
+    StopRequestedEvent,
     ToolCall,
     ToolResultEvent,
     ToolStartedEvent,
@@ -29,7 +30,7 @@ from bot import (
 from bot.agent.arguments import arguments_hash
 from bot.agent.calls import call_states
 from bot.agent.loop.closing import end_turn
-from bot.agent.loop.steps import CallModel, RunTools, Settle, Wait, next_step
+from bot.agent.loop.steps import CallModel, RunTools, Settle, Stop, Wait, next_step
 
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
@@ -89,7 +90,7 @@ def _move(draw: st.DrawFn, session: Session, number: int) -> Sequence[RecordedEv
     if what <= 1 or not session.open_turns:
         return [user_message(number)]
     if what == 2:
-        by = draw(st.sampled_from(["stop", "reset", "resume"]))
+        by = draw(st.sampled_from(["stop", "ask to stop", "reset", "resume"]))
         return _from_outside(session, by)
     match next_step(session.unfinished()):
         case CallModel():
@@ -102,6 +103,9 @@ def _move(draw: st.DrawFn, session: Session, number: int) -> Sequence[RecordedEv
         case Wait(requests=requests):
             call_id = draw(st.sampled_from(requests)).call_id
             return [decision(call_id, draw(st.sampled_from(Decision)))]
+        case Stop(turn_id=turn_id, by=by):
+            end = TurnEndedEvent(turn_id=turn_id, outcome=TurnOutcome.STOPPED)
+            return end_turn(session, end, by=by)
         case _:
             return []
 
@@ -111,6 +115,8 @@ def _from_outside(session: Session, by: str) -> Sequence[RecordedEvent]:
     end = TurnEndedEvent(turn_id=turn, outcome=TurnOutcome.STOPPED)
     if by == "resume":
         return [TurnResumedEvent(attempt=1)]
+    if by == "ask to stop":
+        return [StopRequestedEvent(turn_id=turn, by="user-1")]
     if by == "stop":
         return end_turn(session, end, by="user-1")
     ends = [
@@ -142,6 +148,7 @@ ANY_EVENT: st.SearchStrategy[RecordedEvent] = st.one_of(
         code=st.sampled_from(["", "content_refused"]),
     ),
     st.builds(TurnResumedEvent, attempt=st.integers(1, 3)),
+    st.builds(StopRequestedEvent, by=st.just("user-1")),
     st.builds(ResetEvent, by=st.just("user-1")),
     st.builds(CompactionDoneEvent, summary=st.just("before"), window_from=st.just(1)),
 )

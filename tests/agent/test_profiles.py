@@ -141,7 +141,7 @@ async def test_a_tool_that_is_switched_off_while_a_call_waits_does_not_run(
     assert ran == []
     [result] = await events_of(manager, "s", ToolResultEvent)
     assert isinstance(result, ToolResultEvent)
-    assert result.output == "There is no tool 'delete' any more."
+    assert result.output == "There is no tool 'delete' now; nothing was done."
     assert "tools" not in model.requests[1]
 
 

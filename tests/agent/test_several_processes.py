@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from bot import (
     AgentRun,
     ApprovalRequestedEvent,
     AssistantMessageEvent,
+    RecordedEvent,
     RunStatus,
     SQLiteSessionManager,
+    StopRequestedEvent,
     ToolResultEvent,
     ToolStartedEvent,
     ToolStatus,
@@ -25,7 +27,7 @@ from bot import (
     UserMessage,
     tool,
 )
-from bot.agent.loop import live
+from bot.agent.loop import endings, live
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
 from bot.sessions.holders import AdvisoryHolders
@@ -477,6 +479,14 @@ async def test_a_run_hears_at_once_of_a_stop_by_another_process(
 
 
 @pytest.fixture
+def heedless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs meet what other processes have recorded only when they save."""
+    monkeypatch.setattr(live, "HEED_EVERY", 60.0)
+    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 60.0)
+    monkeypatch.setattr(AdvisoryHolders, "tell_others", lambda *_: None)
+
+
+@pytest.fixture
 def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs look at once for what other processes have recorded."""
     monkeypatch.setattr(live, "HEED_EVERY", 0.01)
@@ -514,6 +524,168 @@ async def test_a_stop_of_which_nothing_is_heard_is_found_all_the_same(
     await gate.reached.wait()
     assert await make_other().stop("s", by="mod")
     assert (await run).status is RunStatus.STOPPED
+
+
+@pytest.mark.usefixtures("attentive")
+@pytest.mark.parametrize("how", ["stop", "reset", "end"])
+async def test_what_was_shown_is_recorded_whichever_process_ends_its_turn(
+    how: str,
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+) -> None:
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    if how == "stop":
+        assert await other.stop("s", by="mod")
+    elif how == "reset":
+        await other.reset("s", by="mod")
+    else:
+        assert await other.end("s", None, by="mod")
+    assert (await run).status is RunStatus.STOPPED
+    [asked, shown, end] = await _ending_of(manager)
+    assert isinstance(asked, StopRequestedEvent)
+    assert isinstance(shown, AssistantMessageEvent)
+    assert (shown.text, shown.interrupted) == ("half", True)
+    assert isinstance(end, TurnEndedEvent)
+
+
+@pytest.mark.usefixtures("heedless")
+async def test_an_answer_that_is_complete_when_another_process_has_stopped_it_is_a_cut_one(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    """The stop was recorded first; the run has not looked yet."""
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    asked = _requests(other)
+    stop = asyncio.create_task(other.stop("s", by="mod"))
+    await asked.wait()
+    gate.release()
+    assert (await run).status is RunStatus.STOPPED
+    assert await stop
+    [_, shown, end] = await _ending_of(manager)
+    assert isinstance(shown, AssistantMessageEvent)
+    assert (shown.text, shown.interrupted) == ("halfrest", True)
+    assert isinstance(end, TurnEndedEvent)
+
+
+@pytest.mark.usefixtures("heedless")
+async def test_no_tool_starts_once_another_process_has_stopped_the_turn(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    """The second call waits for a human, who says yes after the stop."""
+    working, go = asyncio.Event(), asyncio.Event()
+
+    @tool(approval=True)
+    def pay() -> str:
+        return "never"
+
+    async def slow() -> str:
+        working.set()
+        await go.wait()
+        return "slow"
+
+    model.says(calls=[("pay", {}), ("slow", {})])
+    run = await begun(make_agent(tools=[pay, slow]).run("go", session_id="s"))
+    await working.wait()
+    other = make_other(tools=[pay, slow])
+    [request] = await other.pending("s")
+    asked = _requests(other)
+    stop = asyncio.create_task(other.stop("s", by="mod"))
+    await asked.wait()
+    await other.approve("s", request.approval_id, by="mod")
+    go.set()
+    assert (await run).status is RunStatus.STOPPED
+    assert await stop
+    [start] = await events_of(manager, "s", ToolStartedEvent)
+    results = await events_of(manager, "s", ToolResultEvent)
+    assert isinstance(start, ToolStartedEvent)
+    assert [each.status for each in results if isinstance(each, ToolResultEvent)] == [
+        ToolStatus.OK,
+        ToolStatus.CANCELLED,
+    ]
+
+
+@pytest.mark.usefixtures("heedless")
+async def test_a_stop_is_carried_out_by_whoever_goes_on_if_both_processes_end(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    gate = model.pauses("half", "rest")
+    agent, other = make_agent(), make_other()
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    asked = _requests(other)
+    stop = asyncio.create_task(other.stop("s", by="mod"))
+    await asked.wait()
+    for each, ended in ((agent, run), (other, stop)):
+        each.suspend()
+        ended.cancel()
+        await asyncio.wait([ended])
+        await each.close()
+    assert (await make_other().resume("s")).status is RunStatus.STOPPED
+    assert len(model.requests) == 1
+    assert [type(each) for each in await _ending_of(manager)] == [
+        StopRequestedEvent,
+        TurnEndedEvent,
+    ]
+
+
+async def test_a_turn_that_waits_for_another_one_is_ended_at_once_by_whoever_is_asked(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    await other.run("two", session_id="s")
+    session = await manager.get("s")
+    assert session is not None
+    assert await other.end("s", [session.open_turns[1].turn_id], by="mod")
+    assert not await events_of(manager, "s", StopRequestedEvent)
+    gate.release()
+    assert (await run).final_text == "halfrest"
+
+
+@pytest.mark.usefixtures("heedless")
+async def test_who_stops_ends_the_turn_if_its_process_does_not(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 0.05)
+    gate = model.pauses("half", "rest")
+    run = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    assert await other.stop("s", by="mod")
+    session = await other.resume("s")
+    assert session.context.session.open_turns == ()
+    gate.release()
+    assert (await run).status is RunStatus.STOPPED
+
+
+def _requests(agent: Agent) -> asyncio.Event:
+    """Return what is set once an agent has asked that a turn be ended."""
+    asked = asyncio.Event()
+
+    def note(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        if any(isinstance(event, StopRequestedEvent) for event in events):
+            asked.set()
+
+    agent.watch(note)
+    return asked
+
+
+async def _ending_of(manager: SQLSessionManager) -> list[RecordedEvent]:
+    """Return what was recorded of the first turn after its message, before any reset."""
+    log = await manager.read_log("s")
+    return [event for event in log[1:] if event.turn_id == log[0].turn_id]
 
 
 @pytest.mark.usefixtures("attentive")

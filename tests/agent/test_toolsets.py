@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,9 @@ import pytest
 
 from bot import (
     Approvers,
+    AssistantMessageEvent,
     ExecutionContext,
+    RecordedEvent,
     RunStatus,
     SessionManager,
     Tool,
@@ -23,7 +25,7 @@ from bot import (
 from bot.agent.arguments import parsed
 from bot.errors import ToolError
 from bot.sandbox.model import ScriptedModel
-from tests.agent.conftest import MakeAgent, events_of
+from tests.agent.conftest import MakeAgent, begun, events_of
 
 
 @dataclass
@@ -203,3 +205,61 @@ def test_who_may_approve_is_data_of_the_tool() -> None:
 def test_approvers_that_make_no_sense_are_refused(wrong: dict[str, Any], told: str) -> None:
     with pytest.raises((TypeError, ValueError), match=told):
         Approvers(**wrong)
+
+
+@dataclass
+class LateShelf(Shelf):
+    """A source of which the tools are there only once somebody waits for them, if at all."""
+
+    comes: bool = True
+    waited_for: list[str] = field(default_factory=list)
+
+    async def arrived(self, name: str) -> None:
+        self.waited_for.append(name)
+        if self.comes:
+            self.names.append(name)
+
+
+@pytest.mark.parametrize("comes", [True, False])
+async def test_an_approved_call_waits_for_its_tool_after_a_restart(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, comes: bool
+) -> None:
+    shelf = Shelf(["hammer"], approval=True)
+    model.says(calls=[("hammer", {})]).then("done")
+    agent = make_agent(toolsets=[shelf])
+    [request] = (await agent.run("go", session_id="s")).pending
+    decision = aiter(agent.approve("s", request.approval_id, by="bob"))
+    await anext(decision)
+    agent.suspend()  # as a process that ends after the yes
+    await decision.aclose()
+    late = LateShelf(approval=True, comes=comes)
+    after = make_agent(toolsets=[Shelf(), late])
+    assert (await after.resume("s")).output == "done"
+    assert late.waited_for == ["hammer"]
+    none = "There is no tool 'hammer' now; nothing was done."
+    assert await outputs(manager) == ["hammer did it" if comes else none]
+
+
+async def test_who_waits_for_a_tool_can_be_stopped(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    waiting = asyncio.Event()
+
+    class NeverThere(Shelf):
+        async def arrived(self, name: str) -> None:
+            waiting.set()
+            await asyncio.Event().wait()
+
+    shelf = Shelf(["hammer"])
+    model.says(calls=[("hammer", {})])
+    agent = make_agent(toolsets=[shelf, NeverThere()])
+
+    def gone(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        if any(isinstance(event, AssistantMessageEvent) for event in events):
+            shelf.names.clear()
+
+    agent.watch(gone)
+    run = await begun(agent.run("go", session_id="s"))
+    await waiting.wait()
+    assert await agent.stop("s", by="bob")
+    assert (await run).status is RunStatus.STOPPED

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -17,6 +18,7 @@ from bot import (
     ExecutionContext,
     ModelRefusedError,
     ModelUnavailableError,
+    RecordedEvent,
     RunStatus,
     Session,
     SessionManager,
@@ -257,6 +259,26 @@ async def test_reset_in_mid_stream_ends_all_and_the_model_forgets(
     model.says("who are you?")
     await agent.run("what's my name?", session_id="s")
     assert roles(model.requests[-1]) == "u"
+
+
+async def test_an_answer_that_was_stored_before_a_reset_is_what_its_reader_gets(
+    agent: Agent, model: ScriptedModel
+) -> None:
+    resets: list[asyncio.Task[int]] = []
+
+    def note(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        if any(isinstance(event, AssistantMessageEvent) for event in events):
+            resets.append(asyncio.create_task(agent.reset("s", by="alice")))
+
+    agent.watch(note)
+    model.says("Hello, Alice.")
+    events = [event async for event in agent.run("I am Alice", session_id="s")]
+    assert await asyncio.gather(*resets) == [1]
+    done = events[-1]
+    assert isinstance(done, DoneEvent)
+    assert (done.status, done.final_text) == (RunStatus.COMPLETED, "Hello, Alice.")
+    assert done.usage is not None
+    assert [type(e) for e in events if isinstance(e, AssistantMessageEvent)]
 
 
 async def test_state_survives_a_reset(

@@ -2,11 +2,15 @@
 
 import asyncio
 
+import pytest
+
 from bot.events import utc_now
 from bot.frontend.settings.own import ServerSettings
 from bot.sandbox import Answer, Channel, Message, Overwrite, Person, Place, Refusal
+from bot.sandbox.gates import Gate
 from bot.sessions.settings import Change, Scope, SettingsStore
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage
+from tests.setups import labels
 
 DELETE = ("delete_file", {"path": "old.txt"})
 
@@ -64,9 +68,7 @@ async def test_where_nobody_can_be_asked_the_call_is_denied_and_that_is_said(sta
         stage.world.loses_permission(stage.bot, "SEND_MESSAGES", in_=stage.desk)
         gate.release()
         told = await stage.says(stage.alice.dm(stage.bot), "I cannot answer in")
-        async with asyncio.timeout(5):
-            while len(stage.asked) < 2:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await _asked(stage, 2)
     assert "What I wanted to ask about there does not run." in told.content
     assert "nobody could be asked" in stage.asked[1][-1][1]
     assert stage.tools.done == []
@@ -102,13 +104,7 @@ async def test_a_channel_that_is_deleted_while_a_request_waits_is_done_without(
         await stage.alice.says("delete it", in_=stage.desk)
         await stage.says(requests, "May I run")
         await stage.says(stage.desk, "https://discord.com/channels/")
-        for path in ("messages", "messages/*"):
-            stage.world.faults.next_request(
-                "*",
-                f"/channels/{requests.id}/{path}",
-                fails=Refusal.UNKNOWN_CHANNEL,
-                times=None,
-            )
+        _lose(stage, requests, "deleted")
         await stage.mod.runs("/deny", in_=stage.desk)
         await stage.says(stage.desk, "As you wish.")
         await stage.says(stage.desk, "Denied by")
@@ -127,6 +123,93 @@ async def test_what_waits_is_offered_only_to_who_may_decide_it_or_take_it_back(
         for person, count in ((stage.bob, 0), (stage.alice, 1), (stage.mod, 1)):
             offered = await person.completes("/approve", in_=stage.desk, option="request")
             assert len(offered) == count
+
+
+@pytest.mark.parametrize("posted", [False, True])
+@pytest.mark.parametrize("how", ["SEND_MESSAGES", "VIEW_CHANNEL", "deleted"])
+async def test_a_channel_that_was_lost_in_a_restart_falls_back_to_where_it_was_asked(
+    stage: Stage, how: str, posted: bool
+) -> None:
+    """The process ends while the card is on its way, or is there and not noted yet."""
+    requests, gate = channel_for_requests(stage), Gate()
+    stage.model.says(calls=[DELETE]).then("It is gone.")
+    async with stage.running(approvals_channel=requests.id) as client:
+        stage.sandbox.faults.next_send(in_=requests, held_by=gate, after_effect=posted)
+        await stage.alice.says("delete it", in_=stage.desk)
+        await gate.reached()
+        await stage.kill(client)
+    _lose(stage, requests, how)
+    async with stage.running(approvals_channel=requests.id):
+        if posted and how == "SEND_MESSAGES":  # it is found there
+            card = await stage.says(requests, "May I run")
+        else:
+            card = await stage.says(stage.desk, "May I run")
+        await stage.mod.clicks(card, "Approve")
+        await stage.says(stage.desk, "It is gone.")
+    gate.release()
+    assert stage.tools.done == ["deleted old.txt"]
+
+
+@pytest.mark.parametrize("how", ["SEND_MESSAGES", "VIEW_CHANNEL", "deleted"])
+async def test_where_nobody_can_be_asked_after_a_restart_the_call_is_denied_and_that_is_said(
+    stage: Stage, how: str
+) -> None:
+    requests, gate = channel_for_requests(stage), Gate()
+    stage.model.says(calls=[DELETE]).then("I could not.")
+    async with stage.running(approvals_channel=requests.id) as client:
+        stage.sandbox.faults.next_send(in_=requests, held_by=gate)
+        await stage.alice.says("delete it", in_=stage.desk)
+        await gate.reached()
+        await stage.kill(client)
+    _lose(stage, requests, how)
+    stage.world.loses_permission(stage.bot, "SEND_MESSAGES", in_=stage.desk)
+    async with stage.running(approvals_channel=requests.id):
+        told = await stage.says(stage.alice.dm(stage.bot), "I cannot answer in")
+        await _asked(stage, 2)
+    gate.release()
+    assert "What I wanted to ask about there does not run." in told.content
+    assert "nobody could be asked" in stage.asked[1][-1][1]
+    assert stage.tools.done == []
+
+
+async def test_a_call_that_was_denied_since_nobody_could_be_asked_is_answered_after_a_restart(
+    stage: Stage,
+) -> None:
+    requests = channel_for_requests(stage, bot=Overwrite.of(deny=["SEND_MESSAGES"]))
+    asking = stage.model.pauses("", "Let me ask.", calls=[DELETE])
+    cut = stage.model.pauses("I could", " not.")
+    stage.model.says("I could not.")
+    async with stage.running(approvals_channel=requests.id) as client:
+        await stage.alice.says("delete it", in_=stage.desk)
+        await asking.reached.wait()
+        stage.world.loses_permission(stage.bot, "SEND_MESSAGES", in_=stage.desk)
+        asking.release()
+        await cut.reached.wait()
+        await stage.kill(client)
+    stage.guild.permits(stage.bot, in_=stage.desk, allow=["SEND_MESSAGES"])
+    async with stage.running(approvals_channel=requests.id):
+        await stage.says(stage.desk, "I could not.")
+        card = await stage.says(stage.desk, "Denied by")
+    assert "nobody could be asked" in card.content
+    assert labels(card) == []
+    assert [each[-1][1] for each in stage.asked[1:]] == [stage.asked[1][-1][1]] * 2
+    assert stage.tools.done == []
+
+
+async def _asked(stage: Stage, times: int) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while len(stage.asked) < times:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+def _lose(stage: Stage, channel: Channel, how: str) -> None:
+    if how == "deleted":
+        for path in ("messages", "messages/*"):
+            stage.world.faults.next_request(
+                "*", f"/channels/{channel.id}/{path}", fails=Refusal.UNKNOWN_CHANNEL, times=None
+            )
+    else:
+        stage.world.loses_permission(stage.bot, how, in_=channel)
 
 
 async def chosen(person: Person, channel: Channel, in_: Place) -> Answer:

@@ -9,17 +9,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.errors import StorageError
 from bot.events import UserMessageEvent
 from bot.frontend import ParleyClient
 from bot.frontend.commands.taking_back import NOT_YOURS
 from bot.frontend.control import NOT_YOU
+from bot.frontend.schedules import reminding
 from bot.frontend.schedules.reminding import Reminders
 from bot.frontend.schedules.scheduling import CANCELLED, NONE, NOT_THERE
 from bot.frontend.schedules.when import NOT_READ
 from bot.frontend.shards import Shards
 from bot.sandbox.gates import Gate
 from bot.sessions.homes import HomeStore
-from tests.e2e.stage import Stage
+from bot.sessions.schedules import Schedule, ScheduleStore
+from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
 
@@ -51,6 +54,12 @@ class Time:
         self.wall.now += timedelta(**much)
         self.client._parts.reminders.wake()
 
+    async def settled(self) -> None:
+        """Wait until what was due is said, and noted."""
+        reminders = self.client._parts.reminders
+        reminders.wake()
+        assert await self.client._parts.work.finish(PATIENCE)
+
     async def remind(self, when: str, text: str = "stand up", **more: object) -> str:
         told = await self.stage.alice.runs(
             "/remind", in_=self.stage.desk, when=when, text=text, **more
@@ -79,6 +88,7 @@ async def test_a_reminder_is_posted_when_it_is_due_and_pings_nobody(time: Time) 
         time.passes(minutes=1)
         await time.stage.says(time.stage.desk, "stand up")
         time.passes(minutes=60)
+        await time.settled()
         shown = await time.stage.alice.runs("/reminders", in_=time.stage.desk)
         assert shown.text == NONE
     assert time.said == [f"⏰ <@{time.stage.alice.id}>: @everyone stand up"]
@@ -99,6 +109,7 @@ async def test_a_recurring_one_is_said_each_time_in_ones_own_zone(time: Time) ->
         time.wall.now = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)  # Monday, 9:00 in Berlin
         time.passes()
         await time.stage.says(desk, "stand up")
+        await time.settled()
         [kept] = await time.client._parts.scheduling.of(f"user-{time.stage.alice.id}")
         assert kept.due_at == datetime(2026, 12, 1, 8, 0, tzinfo=UTC)
     assert len(time.said) == 1
@@ -116,7 +127,7 @@ async def test_the_agent_is_asked_in_a_turn_of_its_own(time: Time) -> None:
         assert "asks me: post the agenda" in shown.text
     log = await time.stage.log_of(f"channel-{time.stage.desk.id}")
     [asked] = [each for each in log if isinstance(each, UserMessageEvent)]
-    assert (asked.text, asked.source_id) == ("post the agenda", None)
+    assert asked.text == "post the agenda"
     assert time.stage.asked[0][-1][1] == (
         f"[from alice (user-{time.stage.alice.id})]\npost the agenda\n"
         "[note: This was scheduled: every day at 16:00.]"
@@ -131,6 +142,7 @@ async def test_what_came_due_while_away_is_said_once_and_not_too_late(time: Time
     time.wall.now += timedelta(days=2, hours=4)  # Sunday, 19:00
     async with time.running():
         await time.stage.says(time.stage.desk, "daily")
+        await time.settled()
         [left] = await time.client._parts.scheduling.of(f"user-{time.stage.alice.id}")
         assert left.due_at == datetime(2026, 11, 30, 18, 30, tzinfo=UTC)
     async with time.running():
@@ -312,25 +324,88 @@ async def test_a_reminder_of_a_place_that_is_gone_is_said_nowhere(time: Time) ->
         await stage.store.database.execute(sql, ("thread-4242", kept.schedule_id))
         time.passes(minutes=6)
         await stage.says(stage.desk, "bobs")
+        await time.settled()
         assert await schedules.of(f"user-{stage.alice.id}") == []
     assert len(time.said) == 1
 
 
-async def test_a_kill_while_it_is_being_posted_says_it_once_at_most(time: Time) -> None:
+@pytest.mark.parametrize("posted", [False, True])
+async def test_a_kill_while_it_is_being_posted_says_it_once(time: Time, posted: bool) -> None:
     stage, gate = time.stage, Gate()
     async with time.running():
         await time.remind("in 5 minutes", "tea")
-        stage.sandbox.faults.next_send(in_=stage.desk, held_by=gate)
+        stage.sandbox.faults.next_send(in_=stage.desk, held_by=gate, after_effect=posted)
         time.passes(minutes=5)
         await gate.reached()
         await stage.kill(time.client)
-    gate.release()
+    assert len(time.said) == posted
     async with time.running():
-        time.passes(minutes=1)
-        await time.remind("in 5 minutes", "other")
+        await time.settled()
+        await stage.says(stage.desk, "tea")
+        shown = await stage.alice.runs("/reminders", in_=stage.desk)
+        assert shown.text == NONE
+    gate.release()
+    assert len(time.said) == 1
+
+
+async def test_a_kill_where_what_was_said_cannot_be_read_says_it_rather_twice_than_never(
+    time: Time,
+) -> None:
+    stage, gate = time.stage, Gate()
+    async with time.running():
+        await time.remind("in 5 minutes", "tea")
+        stage.sandbox.faults.next_send(in_=stage.desk, held_by=gate, resets=True)
         time.passes(minutes=5)
-        await stage.says(stage.desk, "other")
-    assert len([each for each in time.said if "tea" in each]) <= 1
+        await gate.reached()
+        await stage.kill(time.client)
+    stage.guild.permits(stage.bot, in_=stage.desk, deny=["READ_MESSAGE_HISTORY"])
+    async with time.running():
+        await stage.says(stage.desk, "tea")
+    gate.release()
+
+
+@pytest.mark.parametrize("ask", [False, True])
+async def test_what_was_said_and_could_not_be_noted_is_not_said_again(
+    time: Time, ask: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the process is killed between the two."""
+    stage = time.stage
+    stage.model.says("Tea is made.")
+    async with time.running():
+        await time.remind("every day at 15:05", "tea", ask=ask)
+        with monkeypatch.context() as patch:
+            patch.setattr(ScheduleStore, "move_on", _away)
+            time.passes(minutes=5)
+            await time.settled()
+        [kept] = await time.client._parts.scheduling.of(f"user-{stage.alice.id}")
+        assert kept.due_at == time.wall.now
+    async with time.running():
+        await time.settled()
+        [kept] = await time.client._parts.scheduling.of(f"user-{stage.alice.id}")
+        assert kept.due_at == time.wall.now + timedelta(days=1)
+    assert len([each for each in stage.said(stage.desk) if "tea" in each.lower()]) == 1
+    assert len(stage.model.requests) == ask
+
+
+async def test_what_cannot_be_said_for_a_while_is_said_later(
+    time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = time.stage
+    monkeypatch.setattr(reminding, "RETRY_AFTER", ())
+    async with time.running():
+        await time.remind("in 5 minutes", "tea")
+        trouble = stage.sandbox.faults.next_send(in_=stage.desk, fails=503, times=None)
+        time.passes(minutes=5)
+        await time.settled()
+        assert trouble.hits
+        trouble.ends()
+        time.passes(minutes=1)
+        await stage.says(stage.desk, "tea")
+    assert len(time.said) == 1
+
+
+async def _away(schedules: ScheduleStore, schedule: Schedule, after: datetime) -> bool:
+    raise StorageError("the database is away for a moment")
 
 
 async def test_what_another_process_serves_is_left_to_it(time: Time) -> None:
@@ -344,6 +419,7 @@ async def test_what_another_process_serves_is_left_to_it(time: Time) -> None:
         others = Reminders(replace(mine, is_ours=_only(theirs, mine.homes)))
         time.wall.now += timedelta(minutes=5)
         await others._look()
+        await mine.work.finish(PATIENCE)
         assert len(await mine.schedules.of(f"user-{stage.alice.id}")) == 1
         time.passes()
         await stage.says(stage.desk, "tea")

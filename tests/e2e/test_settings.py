@@ -209,7 +209,7 @@ async def test_tools_are_switched_off_also_for_a_call_that_waits(stage: Stage) -
     offered = [[each["function"]["name"] for each in r["tools"]] for r in stage.model.requests]
     assert "delete_file" in offered[0]
     assert offered[1] == ["read_clock", "slow_job"]
-    assert stage.asked[1][-1][1] == "There is no tool 'delete_file' any more."
+    assert stage.asked[1][-1][1] == "There is no tool 'delete_file' now; nothing was done."
 
 
 async def test_a_channel_has_nothing_answered_or_everything(stage: Stage) -> None:

@@ -6,12 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.agent import tool
 from bot.agent.loop import live
 from bot.errors import StorageError
+from bot.events import RecordedEvent, ToolResultEvent
 from bot.frontend import ParleyClient
+from bot.frontend.recovery.recovery import Recovery
 from bot.sessions import PostgresSessionManager
 from tests.e2e.stage import PATIENCE, Stage, parley
 from tests.postgres import Server
@@ -117,4 +121,63 @@ async def test_a_stop_that_the_other_records_stops_the_stream(
             session_id = f"channel-{stage.desk.id}"
             assert await second.agent.stop(session_id, by=f"user-{stage.alice.id}")
             await stage.says(stage.desk, "Stopped.")
+    assert stage.said(stage.desk) == ["Let me see.", "Stopped."]
     assert "Stop" not in [label for each in stage.desk.messages for label in labels(each)]
+
+
+async def test_what_one_left_beside_a_request_the_other_settles_before_anybody_decides(
+    stage: Stage, stores: list[PostgresSessionManager], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, recovered, told = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def endless() -> str:
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    def note(session_id: str, events: Sequence[RecordedEvent]) -> None:
+        if any(isinstance(event, ToolResultEvent) for event in events):
+            told.set()
+
+    recover = Recovery.recover
+
+    async def noted(recovery: Recovery) -> None:
+        await recover(recovery)
+        recovered.set()
+
+    monkeypatch.setattr(Recovery, "recover", noted)
+    stage.tools.more = [endless]
+    stage.model.says(calls=[("delete_file", {"path": "a.txt"}), ("endless", {})])
+    async with process(stage, stores[0]) as first:
+        await stage.alice.says("delete a.txt", in_=stage.desk)
+        await begun.wait()
+        recovered.clear()
+        async with process(stage, stores[1]) as second:
+            second.agent.watch(note)
+            await recovered.wait()  # and this was left to the first
+            await stage.kill(first)
+            await first._parts.reading.cancel()
+            await stores[0].database.close()
+            async with asyncio.timeout(PATIENCE):
+                await told.wait()
+            session = await stores[1].get(f"channel-{stage.desk.id}")
+            assert session is not None
+            assert session.waits
+
+
+async def test_a_reminder_that_is_due_in_both_is_said_once(
+    stage: Stage, stores: list[PostgresSessionManager]
+) -> None:
+    now = datetime(2026, 11, 27, 15, 0, tzinfo=UTC)
+    stage.options = replace(stage.options, clock=lambda: now)
+    async with process(stage, stores[0]) as first, process(stage, stores[1]) as second:
+        told = await stage.alice.runs("/remind", in_=stage.desk, when="in 5 minutes", text="tea")
+        assert told.text.startswith("I will remind you")
+        now += timedelta(minutes=5)
+        for each in (first, second):
+            each._parts.reminders.wake()
+        await stage.says(stage.desk, "tea")
+        for each in (first, second):
+            assert await each._parts.work.finish(PATIENCE)
+    assert len(stage.said(stage.desk)) == 1

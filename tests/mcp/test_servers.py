@@ -53,6 +53,28 @@ async def test_tools_are_listed_in_the_order_of_their_names_and_ask() -> None:
         )
 
 
+async def test_who_needs_a_tool_of_a_server_that_is_late_waits_for_it(tmp_path: Path) -> None:
+    opens, late = tmp_path / "open", replace(QUICK, start=0.01)
+    async with open_servers([workshop("late", str(opens))], late) as servers:
+        assert names(servers) == []
+        waiting = asyncio.create_task(servers.arrived("shop_echo"))
+        await servers.arrived("other_tool")
+        assert not waiting.done()
+        opens.touch()
+        await waiting
+        assert names(servers) == TOOLS
+        await servers.arrived("shop_none")
+
+
+async def test_who_needs_a_tool_of_a_server_that_never_comes_waits_no_longer_than_is_bearable(
+    tmp_path: Path,
+) -> None:
+    wrong = StdioServer(name="wrong", command=str(tmp_path / "no-such-program"))
+    async with open_servers([wrong], replace(QUICK, back=0.05)) as servers:
+        await servers.arrived("wrong_tool")
+        assert names(servers) == []
+
+
 async def test_tools_that_only_read_are_free_where_the_file_says_so() -> None:
     async with open_servers([workshop(trust_read_only=True, timeout=7)], QUICK) as servers:
         tools = servers.tools(())

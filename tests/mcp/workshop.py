@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import sys
 import time
 
@@ -98,6 +99,10 @@ def variables() -> str:
 def main(habits: list[str]) -> None:
     if "mute" in habits:
         time.sleep(600)
+    if "late" in habits:
+        opens = pathlib.Path(habits[habits.index("late") + 1])
+        while not opens.exists():
+            time.sleep(0.01)
     if "garbage" in habits:
         print("Welcome to the workshop!\n{]\n\x00", flush=True)  # noqa: T201 - that is the point
     if "flood" in habits:

@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import NoRoomError
 from bot.sessions.recurrence import Once, Recurring
-from bot.sessions.schedules import MOST, Schedule, ScheduleStore
+from bot.sessions.schedules import MOST, Begun, Schedule, ScheduleStore
 from bot.sessions.sql import SQLSessionManager
 from tests.sessions.conftest import opened
 
@@ -57,23 +57,33 @@ async def test_they_are_kept_and_found_when_due(schedules: ScheduleStore) -> Non
     assert await schedules.due(ONCE.due_at) == [ONCE]
 
 
-async def test_what_is_due_is_taken_once_however_many_try(schedules: ScheduleStore) -> None:
+async def test_it_is_known_whether_somebody_began_before(schedules: ScheduleStore) -> None:
+    await schedules.add(DAILY)
+    assert await schedules.begin(DAILY) is Begun.NOW
+    assert await schedules.begin(DAILY) is Begun.BEFORE
+    await schedules.move_on(DAILY, DAILY.due_at)
+    assert await schedules.begin(DAILY) is Begun.OVER
+    [daily] = await schedules.of("user-1")
+    assert await schedules.begin(daily) is Begun.NOW
+
+
+async def test_what_is_due_is_moved_on_once_however_many_try(schedules: ScheduleStore) -> None:
     await schedules.add(DAILY)
     await schedules.add(ONCE)
-    tries = [schedules.take(each, each.due_at) for each in (DAILY, ONCE) * 5]
+    tries = [schedules.move_on(each, each.due_at) for each in (DAILY, ONCE) * 5]
     assert sorted(await asyncio.gather(*tries)) == [False] * 8 + [True] * 2
     [daily] = await schedules.of("user-1")
     assert daily == replace(DAILY, due_at=DAILY.due_at + timedelta(days=1))
-    # a clock that is put back does not bring back what was taken
+    # a clock that is put back does not bring back what was said
     assert await schedules.due(NOW) == []
-    assert not await schedules.take(DAILY, NOW)
+    assert not await schedules.move_on(DAILY, NOW)
 
 
 async def test_only_its_owner_ends_one(schedules: ScheduleStore) -> None:
     await schedules.add(DAILY)
     assert not await schedules.cancel("user-2", DAILY.schedule_id)
     assert await schedules.cancel("user-1", DAILY.schedule_id)
-    assert not await schedules.take(DAILY, DAILY.due_at)
+    assert not await schedules.move_on(DAILY, DAILY.due_at)
 
 
 async def test_there_is_an_end_to_them(schedules: ScheduleStore) -> None:

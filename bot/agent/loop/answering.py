@@ -12,6 +12,7 @@ from bot.agent.loop.checks import Refusals, refusals_to_ask
 from bot.agent.loop.closing import Shown, answers, settle
 from bot.agent.loop.compacting import fitting_request, shorter_request
 from bot.agent.loop.live import LiveSession
+from bot.agent.loop.steps import goes_on
 from bot.agent.model.service import (
     ModelAnswer,
     ModelRequest,
@@ -164,7 +165,7 @@ async def _record_answer(
     )
 
     def decide(session: Session) -> Sequence[RecordedEvent]:
-        if not session.is_open(turn_id):
+        if not goes_on(session, turn_id):
             return ()
         told = (tell(parts, session, turn_id, call, refusals, rules) for call in answer.tool_calls)
         return [message, *(event for event in told if event is not None)]

@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from bot.agent.history.compaction import is_boundary
 from bot.agent.loop.closing import Shown, end_turn
-from bot.agent.loop.live import Decide, LiveSession
+from bot.agent.loop.live import HEED_EVERY, Decide, LiveSession
 from bot.agent.loop.loop import stopped
+from bot.agent.loop.steps import goes_on
 from bot.errors import NotUndoneError
-from bot.events import RecordedEvent, ResetEvent
+from bot.events import RecordedEvent, ResetEvent, StopRequestedEvent
 from bot.sessions import Session
 
 UNDO_WITHIN = timedelta(minutes=10)
+CARRIED_OUT_WITHIN = HEED_EVERY + 1.0
+"""Seconds after which whoever asked another process to end a turn ends it."""
+LOOKED_AFTER = 0.05
+
+
+async def ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> bool:
+    """Have the process that runs the session end some turns, or all; return whether it was asked.
+
+    It alone knows what was shown of an answer, which is recorded with the end. What it leaves
+    open, because it has died or does not look, is for the caller to end.
+    """
+    if not await live.is_run_elsewhere():
+        return False
+
+    def ask(session: Session) -> Sequence[RecordedEvent]:
+        if not _has_first(session, turn_ids):
+            return []
+        ids = (each for each in _open_among(session, turn_ids) if goes_on(session, each))
+        return [StopRequestedEvent(turn_id=each, by=by) for each in ids]
+
+    asked = await live.record(ask)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CARRIED_OUT_WITHIN):
+            while _has_first(live.session, turn_ids):
+                await asyncio.sleep(LOOKED_AFTER)
+                await live.look()
+    return bool(asked)
 
 
 def ending(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> Decide:
     """Return what ends those of some turns, or of all, that are open; the run of one is cut off."""
     shown = live.shown
-    if live.is_open and _open_among(live.session, turn_ids)[:1] == _open_among(live.session)[:1]:
+    if live.is_open and _has_first(live.session, turn_ids):
         live.interrupts.interrupt()
     return lambda session: _ends(session, _open_among(session, turn_ids), by, shown)
 
@@ -53,6 +83,12 @@ def undone(session: Session, seq: int, *, by: str, now: datetime) -> ResetEvent:
 def _open_among(session: Session, turn_ids: Collection[str] | None = None) -> Sequence[str]:
     ids = (turn.turn_id for turn in session.open_turns)
     return [each for each in ids if turn_ids is None or each in turn_ids]
+
+
+def _has_first(session: Session, turn_ids: Collection[str] | None) -> bool:
+    """Return whether the turn that is answered first is among some turns."""
+    first = _open_among(session)[:1]
+    return bool(first) and first == _open_among(session, turn_ids)[:1]
 
 
 def _ends(

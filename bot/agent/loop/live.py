@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from bot.agent.loop.closing import Shown
 from bot.agent.loop.interrupts import Interrupts
-from bot.agent.loop.steps import Done, Wait, next_step
+from bot.agent.loop.steps import Done, Wait, goes_on, next_step
 from bot.errors import AccessDeniedError, SessionConflictError, StorageError
 from bot.events import RecordedEvent
 from bot.sessions import Lease, Session, SessionManager, SessionStore
@@ -62,6 +62,7 @@ class LiveSession:
         self._driven = False
         self._driver: asyncio.Task[object] | None = None
         self._awaited: list[str] = []
+        self._heard: list[list[RecordedEvent]] = []
         self._holder: str | None = None
         self.answered = ""
 
@@ -112,8 +113,27 @@ class LiveSession:
         if self._session is None:
             self._session = stored
         else:
+            known = self._session.last_seq
             self._session.adopt(stored)
+            self._tell(stored.since(known + 1))
         self._is_current = True
+
+    @contextlib.contextmanager
+    def heard(self, after: int) -> Iterator[list[RecordedEvent]]:
+        """Give a list to which everything recorded is added, from after an event on.
+
+        What a reset takes out of the window right after it was recorded is in it too.
+        """
+        heard = list(self.session.since(after + 1))
+        self._heard.append(heard)
+        try:
+            yield heard
+        finally:
+            self._heard = [each for each in self._heard if each is not heard]
+
+    def _tell(self, recorded: Sequence[RecordedEvent]) -> None:
+        for heard in self._heard:
+            heard.extend(recorded)
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -194,6 +214,7 @@ class LiveSession:
         """Show what has been saved; a window that reaches further back is read again first."""
         self.session.become(draft)
         self._is_current = not draft.is_short
+        self._tell(recorded)
         self._on_recorded(self.session_id, recorded)
 
     async def _save(self, session: Session) -> None:
@@ -313,6 +334,17 @@ class LiveSession:
                 with contextlib.suppress(StorageError, AccessDeniedError):
                     await self._heed(store)
 
+    async def look(self) -> None:
+        """Read the session again, if other processes have recorded something in it."""
+        if isinstance(self._manager, SessionStore) and self._manager.is_shared:
+            await self._heed(self._manager)
+
+    async def is_run_elsewhere(self) -> bool:
+        """Return whether another living process holds the lease."""
+        if self._holder is not None or not isinstance(self._manager, SessionStore):
+            return False
+        return await self._manager.is_run_elsewhere(self.session_id)
+
     async def _heed(self, store: SessionStore) -> None:
         """Look whether others have recorded something, and end what they have ended."""
         standing = await store.standing(self.session_id)
@@ -327,7 +359,7 @@ class LiveSession:
             await self._read()
         self._changed.tell()
         self._on_recorded(self.session_id, ())
-        if self.answered and not self.session.is_open(self.answered):
+        if self.answered and not goes_on(self.session, self.answered):
             self.interrupts.interrupt()
 
     def _may_drive(self, turn_id: str | None) -> bool:

@@ -12,7 +12,16 @@ from bot.agent.loop.closing import end_turn, settle
 from bot.agent.loop.failures import Failure, failure_of
 from bot.agent.loop.interrupts import Interrupted, Interrupts
 from bot.agent.loop.live import LiveSession
-from bot.agent.loop.steps import CallModel, Done, RunTools, Settle, Wait, next_step
+from bot.agent.loop.steps import (
+    CallModel,
+    Done,
+    RunTools,
+    Settle,
+    Stop,
+    Wait,
+    next_step,
+    stop_requested,
+)
 from bot.agent.loop.working import Work, again, run_tools, run_works
 from bot.agent.parts import Parts
 from bot.errors import StorageError, TurnFailedError
@@ -26,6 +35,8 @@ from bot.events import (
 )
 from bot.sessions import Session
 
+Move = CallModel | RunTools | Settle | Stop
+"""A step that is for whoever runs the session to do."""
 MAX_ATTEMPTS = 3
 """The attempt at which a turn that was interrupted again and again is given up."""
 
@@ -45,6 +56,7 @@ class Loop:
     Attributes:
         turn_id: The turn of the last step.
         error: What made the last failed turn fail.
+        seen: What was recorded of it here, also what is not in the window any more.
 
     Each turn goes by the profile that its session has when it begins here.
     """
@@ -54,6 +66,8 @@ class Loop:
     ) -> None:
         self.turn_id = mine or ""
         self.error: Exception | None = None
+        self.seen: list[RecordedEvent] = []
+        self._heard: list[RecordedEvent] = []
         self._general = parts
         self._parts = parts
         self._live = live
@@ -68,6 +82,12 @@ class Loop:
         Raises:
             StorageError: if the log cannot be read or written; the turn stays open.
         """
+        with self._live.heard(self._told) as self._heard:
+            async with aclosing(self._steps(recovering=recovering)) as events:
+                async for event in events:
+                    yield event
+
+    async def _steps(self, *, recovering: bool) -> AsyncGenerator[Event, None]:
         if recovering:
             await self._resume()
         for recorded in self._news():
@@ -80,7 +100,8 @@ class Loop:
                     async for event in events:
                         yield event
             except Interrupted:
-                await self._end(stopped(step.turn_id))
+                if stop_requested(self._live.session.turn(step.turn_id)) is None:
+                    await self._end(stopped(step.turn_id))
             except Exception as exc:  # noqa: BLE001 - the turn fails, and that is told
                 failure = await self._fail(exc)
             for recorded in self._news():
@@ -97,7 +118,7 @@ class Loop:
             self.error = None
         self.turn_id = self._live.answered = turn_id
 
-    async def _next(self) -> CallModel | RunTools | Settle | None:
+    async def _next(self) -> Move | None:
         """Return the next step, if it is for us to do; what waits too long is expired first."""
         while True:
             session = self._live.session
@@ -117,7 +138,7 @@ class Loop:
             if rest:
                 return None
 
-    async def _take(self, step: CallModel | RunTools | Settle) -> AsyncGenerator[Event, None]:
+    async def _take(self, step: Move) -> AsyncGenerator[Event, None]:
         match step:
             case CallModel():
                 async with aclosing(ask_model(self._parts, self._live, step.turn_id)) as live:
@@ -129,11 +150,15 @@ class Loop:
                     async for beat in told:
                         for event in self._news() if beat is None else (beat,):
                             yield event
+            case Stop():
+                await self._end(stopped(step.turn_id), by=step.by)
             case unsettled:
                 await self._settle(unsettled)
 
     async def _settle(self, step: Settle) -> None:
         """Close calls that cannot go on; those of idempotent tools are simply run again."""
+        begun = [state.call.tool for state in step.calls if state.started is not None]
+        await self._live.interrupts.guard(lambda: self._parts.arrived(begun))
         works = again(self._parts, step.calls)
         await self._run_again(works)
         rerun = {work.call.call_id for work in works}
@@ -169,7 +194,7 @@ class Loop:
         def decide(session: Session) -> Sequence[RecordedEvent]:
             nonlocal attempts
             step = next_step(session.unfinished())
-            if isinstance(step, Done | Wait) or self._live.is_awaited(step.turn_id):
+            if isinstance(step, Done | Wait | Stop) or self._live.is_awaited(step.turn_id):
                 return ()
             self.turn_id = step.turn_id
             before = session.turn(step.turn_id)
@@ -195,12 +220,13 @@ class Loop:
             self._live.session.turn(self.turn_id)
         )
 
-    async def _end(self, end: TurnEndedEvent) -> None:
+    async def _end(self, end: TurnEndedEvent, *, by: str = "bot") -> None:
         shown = self._live.shown
-        await self._live.record(lambda s: end_turn(s, end, by="bot", shown=shown))
+        await self._live.record(lambda s: end_turn(s, end, by=by, shown=shown))
 
     def _news(self) -> Sequence[RecordedEvent]:
         """Return what was recorded since the last call, by whomever."""
-        news = self._live.session.since(self._told + 1)
-        self._told = self._live.session.last_seq
+        news = tuple(self._heard)
+        self._heard.clear()
+        self.seen = [each for each in (*self.seen, *news) if each.turn_id == self.turn_id]
         return news

@@ -115,7 +115,7 @@ class Runner:
                 async for event in events:
                     yield event
         self._go_on(live)
-        yield done_event(live.session, mine, mine=True)
+        yield done_event(live.session, mine, mine=True, seen=outcome.seen)
 
     async def again(
         self, outcome: Outcome, message: UserMessageEvent, session_id: str, user_id: str
@@ -142,7 +142,7 @@ class Runner:
         except (GeneratorExit, asyncio.CancelledError):
             await self._decision_left(live, verdict.approval_id)
             raise
-        yield done_event(live.session, outcome.turn_id, mine=False)
+        yield done_event(live.session, outcome.turn_id, mine=False, seen=outcome.seen)
 
     async def resumption(self, outcome: Outcome, session_id: str) -> Events:
         """Go on with what is open; noted where a run was cut off."""
@@ -154,7 +154,7 @@ class Runner:
         async with aclosing(self._onward(outcome, live, told, recovering=True)) as events:
             async for event in events:
                 yield event
-        yield done_event(live.session, outcome.turn_id, mine=False)
+        yield done_event(live.session, outcome.turn_id, mine=False, seen=outcome.seen)
 
     async def note(
         self,
@@ -233,7 +233,7 @@ class Runner:
                 await self._left(live, mine or loop.turn_id or outcome.turn_id)
                 raise
             outcome.turn_id = loop.turn_id or outcome.turn_id
-            outcome.error = loop.error
+            outcome.error, outcome.seen = loop.error, loop.seen
 
     async def _left(self, live: LiveSession, turn_id: str) -> None:
         """End the turn of a run that was left early, unless the process is ending."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import reduce
 
 from bot.agent.calls import CallState, call_states
-from bot.events import ApprovalRequestedEvent, RecordedEvent
+from bot.events import ApprovalRequestedEvent, RecordedEvent, StopRequestedEvent
+from bot.sessions import Session
 from bot.sessions.turns import NONE_OPEN, after
 
 
@@ -43,11 +44,19 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Stop:
+    """End the turn: somebody asked for that where nobody knew what was shown of it."""
+
+    turn_id: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """Every turn has its end."""
 
 
-Step = CallModel | RunTools | Settle | Wait | Done
+Step = CallModel | RunTools | Settle | Wait | Stop | Done
 
 
 def next_step(events: Sequence[RecordedEvent]) -> Step:
@@ -58,11 +67,10 @@ def next_step(events: Sequence[RecordedEvent]) -> Step:
     turn_id = oldest_open_turn(events)
     if turn_id is None:
         return Done()
-    calls = [
-        state
-        for state in call_states(e for e in events if e.turn_id == turn_id).values()
-        if state.result is None
-    ]
+    turn = [event for event in events if event.turn_id == turn_id]
+    if stop := stop_requested(turn):
+        return Stop(turn_id, stop.by)
+    calls = [state for state in call_states(turn).values() if state.result is None]
     ready = [state for state in calls if state.may_start]
     waiting = [state.request for state in calls if state.waits and state.request]
     stuck = [state for state in calls if not state.may_start and not state.waits]
@@ -73,6 +81,16 @@ def next_step(events: Sequence[RecordedEvent]) -> Step:
     if waiting:
         return Wait(turn_id, waiting)
     return CallModel(turn_id)
+
+
+def stop_requested(turn: Iterable[RecordedEvent]) -> StopRequestedEvent | None:
+    """Return who asked first that a turn be ended, or `None`."""
+    return next((event for event in turn if isinstance(event, StopRequestedEvent)), None)
+
+
+def goes_on(session: Session, turn_id: str) -> bool:
+    """Return whether a turn is open, and nobody has asked that it be ended."""
+    return session.is_open(turn_id) and stop_requested(session.turn(turn_id)) is None
 
 
 def oldest_open_turn(events: Iterable[RecordedEvent]) -> str | None:

@@ -20,6 +20,7 @@ from bot.agent.loop.checks import Refusals, refusals_to_start
 from bot.agent.loop.closing import UNKNOWN_TEXT
 from bot.agent.loop.interrupts import was_cancelled
 from bot.agent.loop.live import LiveSession
+from bot.agent.loop.steps import goes_on
 from bot.agent.parts import Parts
 from bot.agent.policy.policy import Rules
 from bot.agent.policy.rule import Mode
@@ -106,6 +107,7 @@ async def _start(
     parts: Parts, live: LiveSession, calls: Sequence[CallState], holder: str
 ) -> list[Work]:
     """Record the starts, and what keeps a call from starting after all; return the started."""
+    await live.interrupts.guard(lambda: parts.arrived(state.call.tool for state in calls))
     refusals = await refusals_to_start(parts, live, calls)
     rules = await parts.policy.refreshed(live.session_id)
     begun: dict[str, Work] = {}
@@ -116,7 +118,7 @@ async def _start(
         states = call_states(session.turn(calls[0].turn_id))
         for call_id in (state.call.call_id for state in calls):
             state = states.get(call_id)
-            if state is None or not session.is_open(state.turn_id) or not state.may_start:
+            if state is None or not goes_on(session, state.turn_id) or not state.may_start:
                 continue
             ready = prepare(parts, session, state, refusals, rules)
             if isinstance(ready, Work):
@@ -141,7 +143,7 @@ def prepare(
     call, turn_id = state.call, state.turn_id
     tool = parts.tools.get(call.tool)
     if tool is None:
-        return failed(turn_id, call, f"There is no tool {call.tool!r} any more.")
+        return failed(turn_id, call, f"There is no tool {call.tool!r} now; nothing was done.")
     try:
         arguments = tool.parameters.effective(call.arguments)
         if state.decision is not None:

@@ -17,7 +17,7 @@ from collections.abc import (
 )
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property, update_wrapper
-from typing import Any, Protocol, cast, overload
+from typing import Any, Protocol, cast, overload, runtime_checkable
 
 from bot.agent.approvers import Approvers
 from bot.agent.arguments import FunctionParameters, Parameters
@@ -165,6 +165,15 @@ class ToolSource(Protocol):
         Asked at every step, so it takes no time. A name means the same tool for as long as
         `taken` is the same, over restarts too: requests that wait for an approval go by it.
         """
+        ...
+
+
+@runtime_checkable
+class LateToolSource(ToolSource, Protocol):
+    """A source whose tools may be late after a start: calls that need one wait for it."""
+
+    async def arrived(self, name: str) -> None:
+        """Return once it is known whether there is a tool of this name, in bounded time."""
         ...
 
 

@@ -11,6 +11,7 @@ import logging
 from collections.abc import AsyncIterable, Callable, Iterable
 
 from bot.agent import Agent
+from bot.agent.loop.steps import Done, Wait, next_step
 from bot.errors import StorageError
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
@@ -73,5 +74,6 @@ class Rescue:
         """Show what was not shown, and answer what was not answered."""
         self._reconciler.wake(session_id)
         session = await self._store.get(session_id)
-        if session is not None and session.open_turns and not session.waits:
+        step = next_step(session.unfinished()) if session is not None else Done()
+        if not isinstance(step, Done | Wait):
             self._runs.start(session_id, self._agent.resume(session_id))

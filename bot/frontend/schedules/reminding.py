@@ -1,15 +1,15 @@
 """Saying, when it is due, what somebody wanted to be said.
 
-At most once: who takes a schedule moves it on to its next time before anything is said, so that a
-process that is killed in between has said nothing, and the next one does not say it again. What
-came due while the bot was away is said later, the latest time only, if that is not too long ago.
-Whether its owner may still write there is asked when it is due.
+Once: one process at a time does it, notes before that it begins, and moves the schedule on to its
+next time when it is done. What was begun by a process that ended is looked for in the place, or in
+the log, before it is said again. What came due while the bot was away is said later, the latest
+time only, if that is not too long ago. Whether its owner may still write there is asked when it is
+due.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -19,24 +19,27 @@ from zoneinfo import ZoneInfo
 import discord
 
 from bot.agent import Agent, UserMessage
-from bot.errors import StorageError, ToolError
-from bot.events import Author
-from bot.frontend.ids import Place, PlaceKind, place_of, user_of
+from bot.errors import AccessDeniedError, StorageError, ToolError
+from bot.events import Author, ErrorEvent
+from bot.frontend.ids import Place, PlaceKind, place_of, source_id_of, user_of
 from bot.frontend.people import People, speaker
-from bot.frontend.refusals import DiscordError, UnavailableError, asked
+from bot.frontend.refusals import DiscordError, RefusedError, UnavailableError, asked
 from bot.frontend.rights.permissions import WRITE, may
 from bot.frontend.rights.standing import is_place
-from bot.frontend.showing.outbox import Outbox
+from bot.frontend.shards import Alone
+from bot.frontend.showing.outbox import Outbox, nonce_of
 from bot.frontend.showing.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.frontend.view.card import person
+from bot.frontend.view.shown import Key, Purpose, Shown
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.recurrence import latest_due
-from bot.sessions.schedules import Schedule, ScheduleStore
+from bot.sessions.schedules import Begun, Schedule, ScheduleStore
 
 logger = logging.getLogger(__name__)
 
 LOOKED_AFTER = 60.0  # seconds: the clock may be moved, and other processes schedule too
+CLOCKS_DIFFER = timedelta(hours=1)  # at the most, ours and Discord's
 RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 
@@ -45,6 +48,7 @@ class Reminding:
     """What it takes to say something.
 
     Attributes:
+        alone: Makes the block that one of all processes is in.
         is_ours: Whether a session is on a shard of this process: another's is left to that.
         clock: Tells what time it is.
         window: How late something may be said.
@@ -58,6 +62,7 @@ class Reminding:
     outbox: Outbox
     runs: Runs
     work: Tasks
+    alone: Alone
     is_ours: Callable[[str], Awaitable[bool]]
     clock: Callable[[], datetime]
     window: timedelta
@@ -70,6 +75,7 @@ class Reminders:
         self._parts = parts
         self._woken = False
         self._closed = False
+        self._busy: set[str] = set()
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -101,36 +107,43 @@ class Reminders:
             self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
     async def _look(self) -> float:
-        """Take what is due; return in how many seconds something is again."""
+        """Begin with what is due; return in how many seconds something is again."""
         schedules, now = self._parts.schedules, self._parts.clock()
         for schedule in await schedules.due(now):
-            if await self._parts.is_ours(schedule.session_id):
-                await self._try(schedule, now)
+            name = schedule.schedule_id
+            if name not in self._busy and await self._parts.is_ours(schedule.session_id):
+                self._busy.add(name)
+                self._parts.work.start(self._try(schedule), name=name)
         following = await schedules.next_at(now)
         return (following - now).total_seconds() if following else LOOKED_AFTER
 
-    async def _try(self, schedule: Schedule, now: datetime) -> None:
-        """Take what is due; one that cannot be taken holds up no other."""
+    async def _try(self, schedule: Schedule) -> None:
+        """Say what is due; what cannot be said now stays due, and holds up no other."""
         try:
-            await self._take(schedule, now)
-        except StorageError:
-            raise
+            async with self._parts.alone(f"say {schedule.schedule_id}"):
+                await self._take(schedule)
+        except StorageError as exc:
+            logger.warning("%s cannot be taken: %s", schedule.schedule_id, exc)
         except Exception:
             logger.exception("%s could not be taken", schedule.schedule_id)
+        finally:
+            self._busy.discard(schedule.schedule_id)
 
-    async def _take(self, schedule: Schedule, now: datetime) -> None:
-        zone = ZoneInfo(schedule.zone)
-        latest = latest_due(schedule.rule, zone, schedule.due_at, now)
-        if not await self._parts.schedules.take(schedule, now):
+    async def _take(self, schedule: Schedule) -> None:
+        schedules, now = self._parts.schedules, self._parts.clock()
+        latest = latest_due(schedule.rule, ZoneInfo(schedule.zone), schedule.due_at, now)
+        begun = await schedules.begin(schedule)
+        if begun is Begun.OVER:
             return
         if now - latest > self._parts.window:
             logger.info("%s came due too long ago to be said", schedule.schedule_id)
+        elif not await _say(self._parts, schedule, latest, before=begun is Begun.BEFORE):
             return
-        self._parts.work.start(_say(self._parts, schedule, latest), name=schedule.schedule_id)
+        await schedules.move_on(schedule, now)
 
 
-async def _say(parts: Reminding, schedule: Schedule, due: datetime) -> None:
-    """Say it, if its owner may; tried again while Discord cannot be reached."""
+async def _say(parts: Reminding, schedule: Schedule, due: datetime, *, before: bool) -> bool:
+    """Say it, if its owner may; return whether that is settled, however often Discord failed."""
     place = place_of(schedule.session_id)
     for delay in (*RETRY_AFTER, None):
         try:
@@ -138,34 +151,52 @@ async def _say(parts: Reminding, schedule: Schedule, due: datetime) -> None:
             if place is None or author is None:
                 logger.info("%s is not said: its owner may not write there", schedule.schedule_id)
             elif schedule.asks:
-                _ask(parts, schedule, author)
+                return await _ask(parts, schedule, author, due)
             else:
-                await _post(parts, schedule, place, due)
+                await _post(parts, schedule, place, due, before=before)
         except (UnavailableError, ToolError) as exc:
             logger.warning("%s cannot be said: %s", schedule.schedule_id, exc)
             if delay is not None:
                 await asyncio.sleep(delay)
-        except DiscordError as exc:
+        except (DiscordError, AccessDeniedError) as exc:
             logger.info("%s is not said: %s", schedule.schedule_id, exc)
-            return
+            return True
         else:
-            return
+            return True
+    return False
 
 
-def _ask(parts: Reminding, schedule: Schedule, author: Author) -> None:
-    """Ask the agent, as who scheduled it; the session is answered in its order."""
+async def _ask(parts: Reminding, schedule: Schedule, author: Author, due: datetime) -> bool:
+    """Ask the agent, as who scheduled it, in its order; return whether that is on disk."""
     said = UserMessage(
-        text=schedule.text, author=author, notes=(f"This was scheduled: {schedule.rule}.",)
+        text=schedule.text,
+        author=author,
+        source_id=f"{schedule.schedule_id}-{due:%Y%m%dT%H%M%S}",
+        notes=(f"This was scheduled: {schedule.rule}.",),
     )
     run = parts.agent.run(said, schedule.session_id, user_id=schedule.user_id)
-    parts.runs.start(schedule.session_id, run)
+    return not isinstance(await parts.runs.begin(schedule.session_id, run), ErrorEvent)
 
 
-async def _post(parts: Reminding, schedule: Schedule, place: Place, due: datetime) -> None:
-    """Post the text; sent again, it is known by its nonce."""
-    nonce = hashlib.sha256(f"{schedule.schedule_id} {due}".encode()).hexdigest()[:25]
+async def _post(
+    parts: Reminding, schedule: Schedule, place: Place, due: datetime, *, before: bool
+) -> None:
+    """Post the text, unless it is there; sent again, it is known by its nonce."""
+    since = discord.utils.time_snowflake(due - CLOCKS_DIFFER)
+    key = Key(schedule.schedule_id, f"{due:%Y%m%dT%H%M%S}", Purpose.NOTICE)
     text = f"⏰ {person(schedule.user_id)}: {schedule.text}"
-    await asked(lambda: parts.outbox.post(place.channel_id, nonce=nonce, text=text))
+    shown = Shown(key=key, content=text, asked=source_id_of(since))
+    if before and await _is_there(parts.outbox, place, shown):
+        return
+    nonce = nonce_of(schedule.session_id, key, None)
+    await parts.outbox.send(place.channel_id, shown, nonce=nonce)
+
+
+async def _is_there(outbox: Outbox, place: Place, shown: Shown) -> bool:
+    try:
+        return bool(await outbox.find(place.channel_id, shown))
+    except RefusedError:
+        return False  # a place that cannot be read: better twice than never
 
 
 async def _writer(parts: Reminding, schedule: Schedule, place: Place) -> Author | None:

@@ -127,7 +127,7 @@ class Deliverer:
         """Return a delivery with the id of its message, if that can be found."""
         try:
             found = await self._outbox.find(delivery.channel_id, shown)
-        except RefusedError:
+        except (RefusedError, PlaceGoneError):
             return delivery  # a place that cannot be read: better twice than never
         for message_id in found:
             if await self._deliveries.by_message(message_id) is None:

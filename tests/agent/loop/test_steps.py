@@ -10,12 +10,22 @@ from bot import (
     RecordedEvent,
     ResetEvent,
     Session,
+    StopRequestedEvent,
     ToolStartedEvent,
     TurnEndedEvent,
     TurnOutcome,
 )
 from bot.agent.calls import call_states
-from bot.agent.loop.steps import CallModel, Done, RunTools, Settle, Wait, next_step
+from bot.agent.loop.steps import (
+    CallModel,
+    Done,
+    RunTools,
+    Settle,
+    Stop,
+    Wait,
+    next_step,
+    stop_requested,
+)
 from tests.agent.logs import (
     answer,
     any_logs,
@@ -110,6 +120,14 @@ def test_an_interrupted_answer_does_not_end_its_turn_by_itself() -> None:
     assert isinstance(next_step(events), CallModel)
 
 
+def test_a_turn_that_somebody_asked_to_end_does_nothing_else() -> None:
+    events = [user_message(), answer(["a", "b"]), request("a"), StopRequestedEvent(by="mod")]
+    step = next_step(log(*events))
+    assert isinstance(step, Stop)
+    assert step.by == "mod"
+    assert next_step(log(*events, STOPPED)) == Done()
+
+
 @given(valid_logs())
 def test_every_prefix_of_a_valid_log_leads_to_a_valid_step(events: list[RecordedEvent]) -> None:
     for length in range(len(events) + 1):
@@ -133,6 +151,8 @@ def test_every_prefix_of_a_valid_log_leads_to_a_valid_step(events: list[Recorded
             case Wait(_, requests):
                 assert requests
                 assert all(states[r.call_id].decision is None for r in requests)
+            case Stop(turn_id):
+                assert stop_requested([e for e in prefix if e.turn_id == turn_id])
             case Done():
                 pass
 

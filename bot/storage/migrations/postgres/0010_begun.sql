@@ -1,0 +1,2 @@
+-- For which of the times that it is due somebody has begun to say it; whether it was said is not known.
+ALTER TABLE schedules ADD COLUMN begun TEXT COLLATE "C" NOT NULL DEFAULT '';
