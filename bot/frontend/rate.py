@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from enum import Enum, auto
+from typing import NamedTuple
 
 MINUTE = 60.0
 TOO_FAST = "You are writing faster than I may answer. Please wait a minute."
@@ -19,28 +20,39 @@ class Verdict(Enum):
     SILENT = auto()  # not answered, and told before
 
 
+class _Counted(NamedTuple):
+    at: float
+    written: float
+    message: int | None
+
+
 class Rate:
     """Allows so many turns a minute to each person; tells them once a minute when it is over."""
 
     def __init__(self, turns: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._turns = turns
         self._clock = clock
-        self._answered: dict[int, deque[tuple[float, float]]] = {}
+        self._answered: dict[int, deque[_Counted]] = {}
         self._told: dict[int, float] = {}
 
-    def ask(self, user: int, written: float | None = None) -> Verdict:
+    def ask(
+        self, user: int, written: float | None = None, *, message: int | None = None
+    ) -> Verdict:
         """Count a message and say what to do with it.
 
         Args:
             user: Who wrote it.
             written: When, in seconds: what is heard late counts for the minute it was written in.
+            message: Its id: what is tried again, since it could not be recorded, counts once.
         """
         now = self._clock()
         self._forget(now)
         written = now if written is None else written
         answered = self._answered.setdefault(user, deque())
-        if sum(abs(written - each) < MINUTE for _, each in answered) < self._turns:
-            answered.append((now, written))
+        if message is not None and any(each.message == message for each in answered):
+            return Verdict.ANSWER
+        if sum(abs(written - each.written) < MINUTE for each in answered) < self._turns:
+            answered.append(_Counted(now, written, message))
             return Verdict.ANSWER
         if user in self._told:
             return Verdict.SILENT
@@ -49,7 +61,7 @@ class Rate:
 
     def _forget(self, now: float) -> None:
         for user, times in list(self._answered.items()):
-            while times and now - times[0][0] >= MINUTE:
+            while times and now - times[0].at >= MINUTE:
                 times.popleft()
             if not times:
                 del self._answered[user]

@@ -41,3 +41,12 @@ def test_what_is_heard_late_counts_for_the_minute_it_was_written_in() -> None:
         Verdict.TELL,
         Verdict.ANSWER,
     ]
+
+
+def test_a_message_that_is_tried_again_counts_once() -> None:
+    rate = Rate(2, Clock())
+    tried = [rate.ask(1, message=7) for _ in range(3)]
+    assert [*tried, rate.ask(1, message=8), rate.ask(1, message=9)] == [
+        *[Verdict.ANSWER] * 4,
+        Verdict.TELL,
+    ]

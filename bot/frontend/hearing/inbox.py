@@ -134,7 +134,8 @@ class Inbox:
             return await self._refuse(message)
         for each in messages:
             each.author = message.author  # by the same name, though it was read later
-        match self._rate.ask(message.author.id, message.created_at.timestamp()):
+        written = message.created_at.timestamp()
+        match self._rate.ask(message.author.id, written, message=message.id):
             case Verdict.ANSWER:
                 return await self._take(message, reaction, messages)
             case Verdict.TELL:
