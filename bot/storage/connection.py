@@ -55,10 +55,32 @@ class Shared(sqlite3.Connection):
         """Run what waits."""
         self._lane.jobs.work(Transactions(self, self._lane))
 
+
+class Statements:
+    """A connection as jobs are given it: what they have not read to its end, ends with them.
+
+    SQLite's view of the database is as old as the oldest statement that somebody has not finished.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._cursors: list[sqlite3.Cursor] = []
+
+    def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
+        """Run one statement."""
+        cursor = self._connection.execute(sql, values)
+        self._cursors.append(cursor)
+        return cursor
+
     def insist(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
         """Run one statement that has to change one row."""
-        if self.execute(sql, values).rowcount != 1:
+        if self._connection.execute(sql, values).rowcount != 1:
             raise otherwise()
+
+    def end(self) -> None:
+        """Leave what nobody has read."""
+        while self._cursors:
+            self._cursors.pop().close()
 
 
 class Transactions:
@@ -67,11 +89,12 @@ class Transactions:
     def __init__(self, connection: Shared, lane: Lane) -> None:
         self._connection = connection
         self._lane = lane
+        self._statements = Statements(connection)
 
     @property
     def connection(self) -> Connection:
         """What jobs are given."""
-        return self._connection
+        return self._statements
 
     def begin(self) -> None:
         """Begin a transaction."""
@@ -79,6 +102,7 @@ class Transactions:
 
     def commit(self) -> None:
         """Bring it to disk."""
+        self._statements.end()
         if not self._lane.writes:
             self._connection.execute("COMMIT")
             return
@@ -87,6 +111,7 @@ class Transactions:
 
     def undo(self) -> None:
         """Undo it, and raise nothing."""
+        self._statements.end()
         if self._connection.in_transaction:
             try:
                 self._connection.execute("ROLLBACK")

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,27 @@ async def held_back(database: SQLiteDatabase, *jobs: Job) -> list[str | BaseExce
     gate.set()
     await first
     return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", [None, LookupError("in the middle")])
+async def test_what_a_job_leaves_unread_keeps_no_old_view_of_the_database(
+    fault: Exception | None, database: SQLiteDatabase
+) -> None:
+    await database.execute("INSERT INTO marks VALUES ('a', ''), ('b', '')")
+    unread = []
+
+    def job(connection: Connection) -> None:
+        unread.append(connection.execute("SELECT * FROM marks"))
+        if fault is not None:
+            raise fault
+
+    with nullcontext() if fault is None else pytest.raises(LookupError):
+        await database.read(job)
+    await database.execute(INSERT, ("c",))
+    assert await count(database) == 3
 
 
 # -- opening and closing ---------------------------------------------------------------------------
