@@ -18,7 +18,7 @@ demo: $(VENV)/.run
 	$(PY) -m bot sandbox --demo
 
 test: $(VENV)/.test
-	$(PY) -m pytest -q -n 2 --cov --cov-report=
+	$(PY) -m pytest -q -n 4 --dist worksteal --cov --cov-report=
 
 check: $(VENV)/.test
 	$(VENV)/bin/ruff format --check .
