@@ -13,9 +13,9 @@ from typing import Any
 import aiohttp
 
 from bot.agent.model.service import ModelAnswer, ModelRequest
-from bot.app import make_provider, make_store
 from bot.config import Settings, load_settings, unknown_names, variables_of
 from bot.errors import ConfigError, ModelError, StorageError
+from bot.joining.resources import make_provider, make_store
 from bot.mcp import Patience, Server, Servers, open_servers
 from bot.sessions.marks import MarkStore
 

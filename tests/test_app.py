@@ -19,6 +19,7 @@ from tests.setups import PATIENCE, Setup, set_up
 STUCK = """
 import sys, time
 from bot import app, tool
+from bot.joining.tools import TOOLS
 
 @tool(name="roll_dice")
 {sync}def stuck() -> str:
@@ -26,7 +27,7 @@ from bot import app, tool
     print("begun", flush=True)
     time.sleep(3600)
 
-app.TOOLS["roll_dice"] = stuck
+TOOLS["roll_dice"] = stuck
 app.LAST_SECONDS = 1.0
 from bot.__main__ import main
 sys.exit(main(["run"]))

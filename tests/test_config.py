@@ -6,7 +6,6 @@ from typing import get_args
 import pytest
 from dotenv import dotenv_values
 
-from bot.app import OF_DISCORD, TOOLS, make_provider
 from bot.config import (
     Settings,
     child_environment,
@@ -20,6 +19,8 @@ from bot.config.kinds import ProviderName, ToolName
 from bot.config.load import HOMELESS, KEYLESS
 from bot.errors import ConfigError
 from bot.frontend.options import DMPolicy, FrontendOptions, ReplyMode
+from bot.joining.resources import make_provider
+from bot.joining.tools import OF_DISCORD, TOOLS
 from bot.providers import ProviderType
 from bot.providers.presets import PRESETS
 
@@ -241,7 +242,7 @@ def test_a_provider_is_made_of_the_settings() -> None:
 
 
 def test_the_front_end_is_told_of_its_settings() -> None:
-    from bot.app import frontend_options
+    from bot.joining.frontend import frontend_options
 
     plain = load_settings(env_file("DISCORD_TOKEN=a", "OPENAI_API_KEY=b"))
     told = frontend_options(plain)

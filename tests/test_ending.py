@@ -27,12 +27,13 @@ TOOL = """
 import asyncio, sys, time
 from bot import tool
 from bot import app
+from bot.joining.tools import TOOLS
 app.LAST_SECONDS = 3.0
 
 @tool(name="roll_dice")
 {function}
 
-app.TOOLS["roll_dice"] = roll
+TOOLS["roll_dice"] = roll
 """
 
 SYNC = """

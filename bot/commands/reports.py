@@ -42,8 +42,8 @@ def _usage(given: argparse.Namespace) -> int:
 
 
 async def _tell_usage(settings: Any, given: argparse.Namespace) -> None:
-    from bot.app import make_store
     from bot.commands.usage_report import usage_report
+    from bot.joining.resources import make_store
     from bot.sessions.usage import By, UsageStore
 
     database, by = make_store(settings).database, By(given.by) if given.by else None
@@ -68,7 +68,7 @@ def _audit(given: argparse.Namespace) -> int:
 
 async def _print_audit(settings: Any, given: argparse.Namespace) -> None:
     from bot.agent.audit import whole_audit
-    from bot.app import make_store
+    from bot.joining.resources import make_store
 
     store = make_store(settings)
     try:

@@ -39,8 +39,8 @@ def add_transfers(add: Add) -> None:
 
 
 def _import(given: argparse.Namespace) -> int:
-    from bot.app import make_store
     from bot.config import load_settings
+    from bot.joining.resources import make_store
     from bot.transfer import read_file, take_in
 
     settings = load_settings(given.env_file, discord=False, model=False)
@@ -60,8 +60,8 @@ def _import(given: argparse.Namespace) -> int:
 
 
 def _export(given: argparse.Namespace) -> int:
-    from bot.app import make_store
     from bot.config import load_settings
+    from bot.joining.resources import make_store
     from bot.transfer import export_session
 
     settings = load_settings(given.env_file, discord=False, model=False)

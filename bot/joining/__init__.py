@@ -1,0 +1,1 @@
+"""From settings to parts: what is set up, made and joined."""
