@@ -15,11 +15,13 @@ from bot.agent.history.attachments import Attachments
 from bot.agent.inputs import UserInput, user_events
 from bot.agent.loop.closing import end_turn
 from bot.agent.loop.compacting import compact_by_hand
+from bot.agent.loop.deciding import Decisions
+from bot.agent.loop.driving import told_failures
 from bot.agent.loop.ending import pending
 from bot.agent.loop.endings import ended_elsewhere, ending, resetting, undone
 from bot.agent.loop.live import LiveSession, MayContinue, OnRecorded
 from bot.agent.loop.loop import stopped
-from bot.agent.loop.runner import Runner, told_failures
+from bot.agent.loop.runner import Runner
 from bot.agent.model.models import Models
 from bot.agent.model.service import Model
 from bot.agent.parts import Parts
@@ -28,7 +30,7 @@ from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.tools.tool import Tool, ToolSource, as_tool
 from bot.agent.usage.meter import FreeMeter, Meter
-from bot.errors import AccessDeniedError, DuplicateMessageError, NotUndoneError
+from bot.errors import AccessDeniedError, NotUndoneError
 from bot.events import (
     ApprovalRequestedEvent,
     Ask,
@@ -114,7 +116,8 @@ class Agent:
             policy=policy,
         )
         self._may_continue = may_continue
-        self._runner = Runner(self._parts, may_continue=may_continue, may_decide=may_decide)
+        self._decisions = Decisions(self._parts, may_decide=may_decide)
+        self._runner = Runner(self._parts, may_continue=may_continue, decisions=self._decisions)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -244,14 +247,7 @@ class Agent:
         """
         messages = user_events(user_input, user_id)
         end = TurnEndedEvent(turn_id=messages[0].turn_id, outcome=TurnOutcome.SKIPPED, text=text)
-        while messages:
-            try:
-                await self._runner.note(session_id, user_id, messages, end)
-            except DuplicateMessageError as exc:
-                messages = [each for each in messages if each.source_id != exc.source_id]
-            else:
-                break
-        return len(messages)
+        return await self._runner.skip(session_id, user_id, messages, end)
 
     async def stop(self, session_id: str, *, by: str, turn_id: str | None = None) -> bool:
         """End the oldest open turn; return whether there was one. Those behind it are answered.
@@ -376,7 +372,7 @@ class Agent:
 
     async def may_decide(self, session_id: str, request: ApprovalRequestedEvent, by: Actor) -> bool:
         """Return whether somebody may decide a request, as policy is now."""
-        return self._runner.refusal(await self.rules(session_id), request, by) is None
+        return self._decisions.refusal(await self.rules(session_id), request, by) is None
 
     def watch(self, on_recorded: OnRecorded) -> None:
         """Have a function called with a session's id and what was recorded in it, each time."""
@@ -384,7 +380,7 @@ class Agent:
 
     def suspend(self) -> None:
         """From now on a run that is left early leaves its turn open, for the next start."""
-        self._runner.suspended = True
+        self._runner.suspend()
 
     async def close(self) -> None:
         """Close the model's connections, and the session manager if it can be closed."""
