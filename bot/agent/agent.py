@@ -19,9 +19,10 @@ from bot.agent.loop.deciding import Decisions
 from bot.agent.loop.driving import told_failures
 from bot.agent.loop.ending import pending
 from bot.agent.loop.endings import ended_elsewhere, ending, resetting, undone
-from bot.agent.loop.live import LiveSession, MayContinue, OnRecorded
+from bot.agent.loop.live import LiveSession
 from bot.agent.loop.loop import stopped
 from bot.agent.loop.runner import Runner
+from bot.agent.loop.working_copy import MayContinue, OnRecorded
 from bot.agent.model.models import Models
 from bot.agent.model.service import Model
 from bot.agent.parts import Parts

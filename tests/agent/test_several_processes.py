@@ -27,7 +27,7 @@ from bot import (
     UserMessage,
     tool,
 )
-from bot.agent.loop import endings, live
+from bot.agent.loop import endings, heeding
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
 from bot.sessions.holders import AdvisoryHolders
@@ -470,7 +470,7 @@ async def test_a_run_hears_at_once_of_a_stop_by_another_process(
     model: ScriptedModel,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(live, "HEED_EVERY", 3600.0)
+    monkeypatch.setattr(heeding, "HEED_EVERY", 3600.0)
     gate = model.pauses("half", "rest")
     run = await begun(make_agent().run("one", session_id="s"))
     await gate.reached.wait()
@@ -481,7 +481,7 @@ async def test_a_run_hears_at_once_of_a_stop_by_another_process(
 @pytest.fixture
 def heedless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs meet what other processes have recorded only when they save."""
-    monkeypatch.setattr(live, "HEED_EVERY", 60.0)
+    monkeypatch.setattr(heeding, "HEED_EVERY", 60.0)
     monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 60.0)
     monkeypatch.setattr(AdvisoryHolders, "tell_others", lambda *_: None)
 
@@ -489,7 +489,7 @@ def heedless(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs look at once for what other processes have recorded."""
-    monkeypatch.setattr(live, "HEED_EVERY", 0.01)
+    monkeypatch.setattr(heeding, "HEED_EVERY", 0.01)
 
 
 @pytest.mark.usefixtures("attentive")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.agent import tool
-from bot.agent.loop import live
+from bot.agent.loop import heeding
 from bot.errors import StorageError
 from bot.events import RecordedEvent, ToolResultEvent
 from bot.frontend import ParleyClient
@@ -25,7 +25,7 @@ from tests.setups import labels
 @pytest.fixture(autouse=True)
 def _attentive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs look soon for what the other process has recorded."""
-    monkeypatch.setattr(live, "HEED_EVERY", 0.05)
+    monkeypatch.setattr(heeding, "HEED_EVERY", 0.05)
 
 
 @asynccontextmanager

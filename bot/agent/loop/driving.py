@@ -46,12 +46,12 @@ class Driver:
         A turn that was cut off is noted as continued; where there are no leases to tell, a
         resumption (`recovering`) says so.
         """
-        if live.is_driven_by_caller:
+        if live.turns.is_driven_by_caller:
             return  # it reads a run of this session, and goes on with that one
         holder = await self._holder.name()
         await self._parts.definitions()
         async with live.driving(mine):
-            lease = await live.take_lease(holder)
+            lease = await live.lease.take(holder)
             if lease is None:
                 return
             recovering = lease.interrupted or (recovering and not self._holder.has_leases)
@@ -74,7 +74,7 @@ class Driver:
 
     def go_on(self, live: LiveSession) -> None:
         """Answer what other processes left to us while we held the lease; nobody reads it here."""
-        if live.has_more and not self.suspended:
+        if live.turns.has_more and not self.suspended:
             task = asyncio.create_task(self._answer_rest(live), name=f"rest of {live.session_id}")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 
 from bot.agent.history.compaction import is_boundary
 from bot.agent.loop.closing import Shown, end_turn
-from bot.agent.loop.live import HEED_EVERY, Decide, LiveSession
+from bot.agent.loop.heeding import HEED_EVERY
+from bot.agent.loop.live import Decide, LiveSession
 from bot.agent.loop.loop import stopped
 from bot.agent.loop.steps import goes_on
 from bot.errors import NotUndoneError
@@ -28,7 +29,7 @@ async def ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, *
     It alone knows what was shown of an answer, which is recorded with the end. What it leaves
     open, because it has died or does not look, is for the caller to end.
     """
-    if not await live.is_run_elsewhere():
+    if not await live.lease.is_elsewhere():
         return False
 
     def ask(session: Session) -> Sequence[RecordedEvent]:

@@ -1,10 +1,11 @@
-"""A way for one task to end what another one awaits, without ending that task."""
+"""A way for one task to end what another one awaits, and one to await something to its end."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -52,3 +53,17 @@ class Interrupts:
 
     def _was_ours(self, task: asyncio.Task[object]) -> bool:
         return self._interrupted and task.uncancel() == 0
+
+
+async def finished(work: Coroutine[Any, Any, T]) -> T:
+    """Await something to its end, even when cancelled meanwhile; then go on being cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+        with contextlib.suppress(asyncio.CancelledError):
+            task.exception()  # seen; what counts now is that the caller is cancelled
+        raise

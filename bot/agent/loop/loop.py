@@ -123,18 +123,18 @@ class Loop:
         while True:
             session = self._live.session
             if self._mine is not None and not session.is_open(self._mine):
-                await self._live.give_back()
+                await self._live.lease.give_back()
                 return None
             match next_step(session.unfinished()):
                 case Done():
-                    rest = await self._live.give_back()
+                    rest = await self._live.lease.give_back()
                 case Wait() as wait:
-                    rest = not await self._expire(wait) and await self._live.give_back()
-                case step if self._live.is_leased:
-                    theirs = self._mine is None and self._live.is_awaited(step.turn_id)
+                    rest = not await self._expire(wait) and await self._live.lease.give_back()
+                case step if self._live.lease.is_held:
+                    theirs = self._mine is None and self._live.turns.is_awaited(step.turn_id)
                     return None if theirs else step
                 case _:  # the lease was given back with the save that began a wait
-                    rest = not await self._live.take_lease(self._holder)
+                    rest = not await self._live.lease.take(self._holder)
             if rest:
                 return None
 
@@ -194,7 +194,7 @@ class Loop:
         def decide(session: Session) -> Sequence[RecordedEvent]:
             nonlocal attempts
             step = next_step(session.unfinished())
-            if isinstance(step, Done | Wait | Stop) or self._live.is_awaited(step.turn_id):
+            if isinstance(step, Done | Wait | Stop) or self._live.turns.is_awaited(step.turn_id):
                 return ()
             self.turn_id = step.turn_id
             before = session.turn(step.turn_id)

@@ -10,9 +10,10 @@ from bot.agent.approvals import Verdict, find_request
 from bot.agent.loop.deciding import Decisions
 from bot.agent.loop.driving import Driver, Events
 from bot.agent.loop.ending import done_event
-from bot.agent.loop.live import LiveSession, LiveSessions, MayContinue, OnRecorded
+from bot.agent.loop.live import LiveSession, LiveSessions
 from bot.agent.loop.new_messages import NewMessages
 from bot.agent.loop.working import AT_WORK_FOR
+from bot.agent.loop.working_copy import MayContinue, OnRecorded
 from bot.agent.parts import Parts
 from bot.agent.run import Outcome
 from bot.errors import DuplicateMessageError
@@ -70,7 +71,7 @@ class Runner:
         outcome.context = outcome.context or self._parts.context(session, mine)
         session.take_state(outcome.context.session)
         outcome.context.session, outcome.context.user_id = session, user_id
-        with live.awaited(mine):
+        with live.turns.awaited(mine):
             try:
                 recorded = await self._new_messages.record(live, messages)
             except asyncio.CancelledError:
@@ -155,7 +156,7 @@ class Runner:
         try:
             for message in recorded:
                 yield message
-            if live.is_driven_by_caller or not await live.turn_comes(mine):
+            if live.turns.is_driven_by_caller or not await live.turns.comes(mine):
                 return
             told = recorded[-1].seq
             async with aclosing(self._driver.drive(outcome, live, told=told, mine=mine)) as events:
@@ -179,7 +180,7 @@ class Runner:
     async def _decision_left(self, live: LiveSession, approval_id: str) -> None:
         """End the turn of a decision that was recorded, unless somebody goes on with it."""
         state = find_request(live.session.events, approval_id) if live.is_open else None
-        if state is not None and state.decision is not None and not live.is_driven:
+        if state is not None and state.decision is not None and not live.turns.is_driven:
             await self._driver.left(live, state.turn_id)
 
 

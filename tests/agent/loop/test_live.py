@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -188,11 +189,11 @@ async def test_a_lease_is_not_given_back_over_what_others_recorded(
     live: LiveSession, manager: InMemorySessionManager
 ) -> None:
     holder = await manager.register()
-    lease = await live.take_lease(holder)
+    lease = await live.lease.take(holder)
     assert lease is not None
     assert lease.taken
     await record_behind_its_back(manager, "theirs")
-    assert not await live.give_back()
+    assert not await live.lease.give_back()
     assert texts(live.session) == ["theirs"]
 
 
@@ -200,7 +201,7 @@ async def test_who_takes_a_lease_reads_what_others_recorded_before(
     live: LiveSession, manager: InMemorySessionManager
 ) -> None:
     await record_behind_its_back(manager, "theirs")
-    await live.take_lease(await manager.register())
+    await live.lease.take(await manager.register())
     assert texts(live.session) == ["theirs"]
 
 
@@ -208,6 +209,19 @@ async def test_a_session_is_live_once(manager: InMemorySessionManager) -> None:
     sessions = LiveSessions(manager)
     live = sessions["s"]
     assert sessions["s"] is live
+
+
+async def test_a_session_that_nobody_uses_any_more_is_let_go_at_once(
+    manager: InMemorySessionManager,
+) -> None:
+    """Without waiting for the garbage collector, which would find cycles."""
+    live = LiveSessions(manager)["s"]
+    await live.admit(None, anyone)
+    async with live.driving(None):
+        await live.record(lambda s: says("hello"))
+    gone = weakref.ref(live)
+    del live
+    assert gone() is None
 
 
 async def test_an_interruption_holds_for_what_is_awaited_next() -> None:
@@ -436,12 +450,12 @@ async def test_who_is_cancelled_while_taking_a_lease_has_taken_it(tmp_path: Path
     manager = SQLiteSessionManager(tmp_path / "s.db")
     live = LiveSession("s", manager)
     await live.admit(None, anyone)
-    task = asyncio.create_task(live.take_lease(await manager.register()))
+    task = asyncio.create_task(live.lease.take(await manager.register()))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await live.give_back()
+    assert await live.lease.give_back()
     lease = await manager.lease("s", await manager.register())
     assert lease.taken
     await manager.close()

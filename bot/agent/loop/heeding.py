@@ -1,0 +1,75 @@
+"""Heeding what other processes record in a session."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+
+from bot.agent.loop.working_copy import WorkingCopy
+from bot.errors import AccessDeniedError, StorageError
+from bot.sessions import SessionStore
+
+HEED_EVERY = 2.0
+"""Seconds after which a run looks for what other processes have recorded, if it heard of none."""
+
+Noticed = Callable[[], None]
+
+
+class Heeding:
+    """Reads a session again when other processes have recorded something in it."""
+
+    def __init__(self, copy: WorkingCopy) -> None:
+        self._copy = copy
+
+    @property
+    def _store(self) -> SessionStore | None:
+        """Where others may write, if they can."""
+        manager = self._copy.manager
+        return manager if isinstance(manager, SessionStore) and manager.is_shared else None
+
+    async def look(self) -> bool:
+        """Look once; return whether there was something new."""
+        store = self._store
+        return store is not None and await self._look(store)
+
+    async def _look(self, store: SessionStore) -> bool:
+        copy = self._copy
+        standing = await store.standing(copy.session_id)
+        if standing is None:
+            return False
+        async with copy.lock:
+            if standing.holder not in (None, copy.holder):
+                copy.holder = None  # it has been taken over
+            if standing.version <= copy.session.version:
+                return False
+            copy.outdate()
+            await copy.read()
+        return True
+
+    @contextlib.asynccontextmanager
+    async def always(self, noticed: Noticed) -> AsyncIterator[None]:
+        """Look again and again while the block lasts; call a function when there is news."""
+        store = self._store
+        if store is None:
+            yield
+            return
+        task = asyncio.create_task(self._look_always(store, noticed), name="heeding others")
+        try:
+            yield
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+
+    async def _look_always(self, store: SessionStore, noticed: Noticed) -> None:
+        with store.hearing(self._copy.session_id) as heard:
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(HEED_EVERY):
+                        await heard.wait()
+                heard.clear()
+                # the run meets it itself
+                with contextlib.suppress(StorageError, AccessDeniedError):
+                    if await self._look(store):
+                        noticed()
