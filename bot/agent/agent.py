@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,15 +13,13 @@ from bot.agent.approvals import Actor, MayDecide, Verdict
 from bot.agent.context import ExecutionContext
 from bot.agent.history.attachments import Attachments
 from bot.agent.inputs import UserInput, user_events
-from bot.agent.loop.closing import end_turn
+from bot.agent.loop import endings
 from bot.agent.loop.compacting import compact_by_hand
 from bot.agent.loop.deciding import Decisions
-from bot.agent.loop.driving import told_failures
+from bot.agent.loop.driving import Events, told_failures
 from bot.agent.loop.ending import pending
-from bot.agent.loop.endings import ended_elsewhere, ending, resetting, undone
-from bot.agent.loop.live import LiveSession
-from bot.agent.loop.loop import stopped
 from bot.agent.loop.runner import Runner
+from bot.agent.loop.sessions import LiveSessions
 from bot.agent.loop.working_copy import MayContinue, OnRecorded
 from bot.agent.model.models import Models
 from bot.agent.model.service import Model
@@ -31,21 +29,9 @@ from bot.agent.profiles import OneProfile, Profiles
 from bot.agent.run import AgentRun, Outcome
 from bot.agent.tools.tool import Tool, ToolSource, as_tool
 from bot.agent.usage.meter import FreeMeter, Meter
-from bot.errors import AccessDeniedError, NotUndoneError
-from bot.events import (
-    ApprovalRequestedEvent,
-    Ask,
-    Author,
-    Decision,
-    Event,
-    RecordedEvent,
-    TurnEndedEvent,
-    TurnOutcome,
-    UserMessageEvent,
-    new_id,
-    utc_now,
-)
-from bot.sessions import InMemorySessionManager, Session, SessionManager, SessionStore
+from bot.errors import NotUndoneError
+from bot.events import ApprovalRequestedEvent, Ask, Author, Decision, new_id
+from bot.sessions import InMemorySessionManager, SessionManager, SessionStore
 
 
 class Agent:
@@ -116,9 +102,9 @@ class Agent:
             meter=meter or FreeMeter(),
             policy=policy,
         )
-        self._may_continue = may_continue
         self._decisions = Decisions(self._parts, may_decide=may_decide)
-        self._runner = Runner(self._parts, may_continue=may_continue, decisions=self._decisions)
+        self._sessions = LiveSessions(manager, may_continue=may_continue)
+        self._runner = Runner(self._parts, sessions=self._sessions, decisions=self._decisions)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -142,17 +128,15 @@ class Agent:
         if context is not None:
             session_id = context.session.session_id if session_id is None else session_id
             user_id = context.user_id if user_id is None else user_id
+        name = new_id("session") if session_id is None else session_id
 
-        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
-            if context is not None and context.session.session_id != session_id:
+        def begin(outcome: Outcome) -> Events:
+            if context is not None and context.session.session_id != name:
                 raise ValueError("the context is another session's")
             outcome.context = context
-            name = new_id("session") if session_id is None else session_id
-            messages = user_events(user_input, user_id)
-            events = self._runner.message(outcome, messages, name, user_id)
-            return told_failures(outcome, name, events)
+            return self._runner.message(outcome, user_events(user_input, user_id), name, user_id)
 
-        return AgentRun(start)
+        return _told(name, begin)
 
     def again(
         self, session_id: str, turn_id: str, *, by: Author | str, ask: Ask = Ask.RETRY
@@ -167,12 +151,10 @@ class Agent:
         """
         author = by if isinstance(by, Author) else Author(user_id=by)
         message = asked_again(turn_id, ask, author)
-
-        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
-            events = self._runner.again(outcome, message, session_id, author.user_id)
-            return told_failures(outcome, session_id, events)
-
-        return AgentRun(start)
+        return _told(
+            session_id,
+            lambda outcome: self._runner.again(outcome, message, session_id, author.user_id),
+        )
 
     def approve(
         self,
@@ -192,35 +174,28 @@ class Agent:
             ToolError: if edited arguments are invalid.
         """
         verdict = _verdict(approval_id, Decision.APPROVED, by, note)
-        return self._decision(session_id, replace(verdict, arguments=arguments))
+        return self._decide(session_id, replace(verdict, arguments=arguments))
 
     def deny(
         self, session_id: str, approval_id: str, *, by: Actor | str, reason: str | None = None
     ) -> AgentRun:
         """Deny a call and go on with the session; raises what `approve` does."""
-        return self._decision(session_id, _verdict(approval_id, Decision.DENIED, by, reason))
+        return self._decide(session_id, _verdict(approval_id, Decision.DENIED, by, reason))
 
     def withdraw(
         self, session_id: str, approval_id: str, *, by: Actor | str, reason: str | None = None
     ) -> AgentRun:
         """Take a request back, as who asked, and go on; raises what `approve` does."""
-        return self._decision(session_id, _verdict(approval_id, Decision.CANCELLED, by, reason))
+        return self._decide(session_id, _verdict(approval_id, Decision.CANCELLED, by, reason))
 
     def resume(self, session_id: str) -> AgentRun:
         """Go on with whatever the session has open: after a restart, or when a request expires."""
+        return _told(session_id, lambda outcome: self._runner.resumption(outcome, session_id))
 
-        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
-            events = self._runner.resumption(outcome, session_id)
-            return told_failures(outcome, session_id, events)
-
-        return AgentRun(start)
-
-    def _decision(self, session_id: str, verdict: Verdict) -> AgentRun:
-        def start(outcome: Outcome) -> AsyncGenerator[Event, None]:
-            events = self._runner.decision(outcome, session_id, verdict)
-            return told_failures(outcome, session_id, events)
-
-        return AgentRun(start)
+    def _decide(self, session_id: str, verdict: Verdict) -> AgentRun:
+        return _told(
+            session_id, lambda outcome: self._runner.decision(outcome, session_id, verdict)
+        )
 
     # -- at once -----------------------------------------------------------------------------------
 
@@ -247,8 +222,7 @@ class Agent:
             AccessDeniedError: if this user may not continue the session.
         """
         messages = user_events(user_input, user_id)
-        end = TurnEndedEvent(turn_id=messages[0].turn_id, outcome=TurnOutcome.SKIPPED, text=text)
-        return await self._runner.skip(session_id, user_id, messages, end)
+        return await self._runner.skip(messages, session_id, user_id, text=text)
 
     async def stop(self, session_id: str, *, by: str, turn_id: str | None = None) -> bool:
         """End the oldest open turn; return whether there was one. Those behind it are answered.
@@ -258,15 +232,8 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._opened(session_id, by)
-        oldest = live.session.open_turns[:1] if live else ()
-        if live is None or not oldest or turn_id not in (None, oldest[0].turn_id):
-            return False
-        end = stopped(oldest[0].turn_id)
-        asked = await ended_elsewhere(live, [end.turn_id], by=by)
-        shown = live.shown
-        live.interrupts.interrupt()
-        return bool(await live.record(lambda s: end_turn(s, end, by=by, shown=shown))) or asked
+        live = await self._sessions.found(session_id, by)
+        return live is not None and await endings.stop(live, by=by, turn_id=turn_id)
 
     async def reset(self, session_id: str, *, by: str) -> int:
         """End all open turns and begin anew; return how many messages the model forgets.
@@ -274,19 +241,8 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._opened(session_id, by)
-        if live is None:
-            return 0
-        await ended_elsewhere(live, None, by=by)
-        forgotten, begin_anew = 0, resetting(live, by=by)
-
-        def counted(session: Session) -> Sequence[RecordedEvent]:
-            nonlocal forgotten
-            forgotten = sum(isinstance(e, UserMessageEvent) for e in session.events)
-            return begin_anew(session)
-
-        await live.record(counted)
-        return forgotten
+        live = await self._sessions.found(session_id, by)
+        return 0 if live is None else await endings.reset(live, by=by)
 
     async def undo_reset(self, session_id: str, seq: int, *, by: str) -> None:
         """Take back the reset with this number; what was said since stays, and turns stay ended.
@@ -295,10 +251,10 @@ class Agent:
             AccessDeniedError: if there is no such session for this user.
             NotUndoneError: if it is not the last boundary, or too long ago.
         """
-        live = await self._opened(session_id, by)
+        live = await self._sessions.found(session_id, by)
         if live is None or not isinstance(self._parts.manager, SessionStore):
             raise NotUndoneError(late=False)
-        await live.record(lambda session: [undone(session, seq, by=by, now=utc_now())])
+        await endings.undo_reset(live, seq, by=by)
 
     async def end(self, session_id: str, turn_ids: Collection[str] | None, *, by: str) -> bool:
         """End those of some turns, or of all, that are open; return whether there were any.
@@ -306,11 +262,8 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._opened(session_id, by)
-        if live is None:
-            return False
-        asked = await ended_elsewhere(live, turn_ids, by=by)
-        return bool(await live.record(ending(live, turn_ids, by=by))) or asked
+        live = await self._sessions.found(session_id, by)
+        return live is not None and await endings.end(live, turn_ids, by=by)
 
     async def erase(self, session_id: str, turn_ids: Collection[str] | None, *, by: str) -> None:
         """End some turns, or all, and erase their content; needs a `SessionStore`.
@@ -318,14 +271,13 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._opened(session_id, by)
+        live = await self._sessions.found(session_id, by)
         if live is not None:
-            await ended_elsewhere(live, turn_ids, by=by)
-            await live.erase(turn_ids, ending(live, turn_ids, by=by))
+            await endings.erase(live, turn_ids, by=by)
 
     async def unquote(self, session_id: str, user_id: str) -> None:
         """Erase what messages of a session quote of somebody; needs a `SessionStore`."""
-        live = await self._opened(session_id)
+        live = await self._sessions.found(session_id)
         if live is not None:
             await live.unquote(user_id)
 
@@ -337,10 +289,9 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._opened(session_id, by)
+        live = await self._sessions.found(session_id, by)
         if live is not None:
-            await ended_elsewhere(live, None, by=by)
-            await live.delete(ending(live, None, by=by))
+            await endings.delete(live, by=by)
         return live is not None
 
     async def compact(self, session_id: str, *, by: str) -> int:
@@ -351,7 +302,7 @@ class Agent:
             BudgetUsedUpError: if the model may not be called for `by`.
             ModelError: if the model gives no summary; the session is as it was.
         """
-        live = await self._opened(session_id, by)
+        live = await self._sessions.found(session_id, by)
         if live is None:
             return 0
         done = await compact_by_hand(await self._parts.of(session_id), live, by)
@@ -359,7 +310,7 @@ class Agent:
 
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
         """Return the requests of a session that wait for a human, oldest first."""
-        live = await self._opened(session_id)
+        live = await self._sessions.found(session_id)
         return pending(live.session) if live else ()
 
     @property
@@ -377,7 +328,7 @@ class Agent:
 
     def watch(self, on_recorded: OnRecorded) -> None:
         """Have a function called with a session's id and what was recorded in it, each time."""
-        self._runner.on_recorded = on_recorded
+        self._sessions.on_recorded = on_recorded
 
     def suspend(self) -> None:
         """From now on a run that is left early leaves its turn open, for the next start."""
@@ -392,19 +343,9 @@ class Agent:
             await close()
         self._runner.forget()
 
-    # -- inside ------------------------------------------------------------------------------------
 
-    async def _opened(self, session_id: str, by: str | None = None) -> LiveSession | None:
-        """Return a session that exists, for somebody who may continue it."""
-        live = self._runner.sessions[session_id]
-        try:
-            await live.open()
-            await live.look()
-        except AccessDeniedError:
-            return None
-        if by is not None and not self._may_continue(live.session, by):
-            raise AccessDeniedError(f"you may not continue the session {session_id!r}")
-        return live
+def _told(session_id: str, begin: Callable[[Outcome], Events]) -> AgentRun:
+    return AgentRun(lambda outcome: told_failures(outcome, session_id, begin(outcome)))
 
 
 def _verdict(approval_id: str, decision: Decision, by: Actor | str, reason: str | None) -> Verdict:

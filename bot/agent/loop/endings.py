@@ -14,7 +14,7 @@ from bot.agent.loop.live import Decide, LiveSession
 from bot.agent.loop.loop import stopped
 from bot.agent.loop.steps import goes_on
 from bot.errors import NotUndoneError
-from bot.events import RecordedEvent, ResetEvent, StopRequestedEvent
+from bot.events import RecordedEvent, ResetEvent, StopRequestedEvent, UserMessageEvent, utc_now
 from bot.sessions import Session
 
 UNDO_WITHIN = timedelta(minutes=10)
@@ -23,7 +23,58 @@ CARRIED_OUT_WITHIN = HEED_EVERY + 1.0
 LOOKED_AFTER = 0.05
 
 
-async def ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> bool:
+async def stop(live: LiveSession, *, by: str, turn_id: str | None = None) -> bool:
+    """End the oldest open turn, if it is the one that is meant; return whether it was open."""
+    oldest = live.session.open_turns[:1]
+    if not oldest or turn_id not in (None, oldest[0].turn_id):
+        return False
+    end = stopped(oldest[0].turn_id)
+    asked = await _ended_elsewhere(live, [end.turn_id], by=by)
+    shown = live.shown
+    live.interrupts.interrupt()
+    return bool(await live.record(lambda s: end_turn(s, end, by=by, shown=shown))) or asked
+
+
+async def reset(live: LiveSession, *, by: str) -> int:
+    """End all turns and begin anew; return how many messages the model forgets."""
+    await _ended_elsewhere(live, None, by=by)
+    shown, forgotten = live.shown, 0
+    live.interrupts.interrupt()
+
+    def decide(session: Session) -> Sequence[RecordedEvent]:
+        nonlocal forgotten
+        forgotten = sum(isinstance(e, UserMessageEvent) for e in session.events)
+        ends = _ends(session, _open_among(session), by, shown)
+        return [*ends, ResetEvent(by=by, window_before=session.window_from)]
+
+    await live.record(decide)
+    return forgotten
+
+
+async def undo_reset(live: LiveSession, seq: int, *, by: str) -> None:
+    """Take the reset number `seq` back, if that may be."""
+    await live.record(lambda session: [undone(session, seq, by=by, now=utc_now())])
+
+
+async def end(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> bool:
+    """End those of some turns, or of all, that are open; return whether there were any."""
+    asked = await _ended_elsewhere(live, turn_ids, by=by)
+    return bool(await live.record(_ending(live, turn_ids, by=by))) or asked
+
+
+async def erase(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> None:
+    """End some turns, or all, and erase their content."""
+    await _ended_elsewhere(live, turn_ids, by=by)
+    await live.erase(turn_ids, _ending(live, turn_ids, by=by))
+
+
+async def delete(live: LiveSession, *, by: str) -> None:
+    """End what is open in a session, and delete it."""
+    await _ended_elsewhere(live, None, by=by)
+    await live.delete(_ending(live, None, by=by))
+
+
+async def _ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> bool:
     """Have the process that runs the session end some turns, or all; return whether it was asked.
 
     It alone knows what was shown of an answer, which is recorded with the end. What it leaves
@@ -47,24 +98,12 @@ async def ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, *
     return bool(asked)
 
 
-def ending(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> Decide:
+def _ending(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> Decide:
     """Return what ends those of some turns, or of all, that are open; the run of one is cut off."""
     shown = live.shown
     if live.is_open and _has_first(live.session, turn_ids):
         live.interrupts.interrupt()
     return lambda session: _ends(session, _open_among(session, turn_ids), by, shown)
-
-
-def resetting(live: LiveSession, *, by: str) -> Decide:
-    """Return what ends all turns and begins anew."""
-    shown = live.shown
-    live.interrupts.interrupt()
-
-    def decide(session: Session) -> Sequence[RecordedEvent]:
-        ends = _ends(session, _open_among(session), by, shown)
-        return [*ends, ResetEvent(by=by, window_before=session.window_from)]
-
-    return decide
 
 
 def undone(session: Session, seq: int, *, by: str, now: datetime) -> ResetEvent:

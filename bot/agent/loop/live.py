@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager
-from weakref import WeakValueDictionary
 
 from bot.agent.loop.closing import Shown
 from bot.agent.loop.heeding import Heeding
@@ -179,22 +178,3 @@ class LiveSession:
                     return
                 finally:
                     self._copy.outdate()
-
-
-class LiveSessions:
-    """The live sessions of a session manager; one an id, for as long as somebody uses it."""
-
-    def __init__(
-        self, manager: SessionManager, on_recorded: OnRecorded = lambda session_id, events: None
-    ) -> None:
-        self._manager = manager
-        self._on_recorded = on_recorded
-        self._live: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
-
-    def __getitem__(self, session_id: str) -> LiveSession:
-        live = self._live.get(session_id)
-        if live is None:
-            live = self._live[session_id] = LiveSession(
-                session_id, self._manager, self._on_recorded
-            )
-        return live

@@ -10,10 +10,10 @@ from bot.agent.approvals import Verdict, find_request
 from bot.agent.loop.deciding import Decisions
 from bot.agent.loop.driving import Driver, Events
 from bot.agent.loop.ending import done_event
-from bot.agent.loop.live import LiveSession, LiveSessions
+from bot.agent.loop.live import LiveSession
 from bot.agent.loop.new_messages import NewMessages
+from bot.agent.loop.sessions import LiveSessions
 from bot.agent.loop.working import AT_WORK_FOR
-from bot.agent.loop.working_copy import MayContinue, OnRecorded
 from bot.agent.parts import Parts
 from bot.agent.run import Outcome
 from bot.errors import DuplicateMessageError
@@ -22,6 +22,8 @@ from bot.events import (
     DoneEvent,
     RecordedEvent,
     RunStatus,
+    TurnEndedEvent,
+    TurnOutcome,
     UserMessageEvent,
 )
 
@@ -29,17 +31,12 @@ from bot.events import (
 class Runner:
     """Runs sessions for an agent."""
 
-    def __init__(self, parts: Parts, *, may_continue: MayContinue, decisions: Decisions) -> None:
-        self.sessions = LiveSessions(parts.manager, self._recorded)
-        self.on_recorded: OnRecorded = lambda session_id, events: None
+    def __init__(self, parts: Parts, *, sessions: LiveSessions, decisions: Decisions) -> None:
         self._parts = parts
-        self._may_continue = may_continue
+        self._sessions = sessions
         self._decisions = decisions
         self._new_messages = NewMessages(parts.manager)
         self._driver = Driver(parts)
-
-    def _recorded(self, session_id: str, events: Sequence[RecordedEvent]) -> None:
-        self.on_recorded(session_id, events)
 
     def suspend(self) -> None:
         """From now on a run that is left early leaves its turn open, for the next start."""
@@ -51,7 +48,7 @@ class Runner:
 
     def forget(self) -> None:
         """Forget who we are and what is open; the session manager has been closed."""
-        self.sessions = LiveSessions(self._parts.manager, self._recorded)
+        self._sessions.forget()
         self._driver.forget()
 
     # -- the three kinds ---------------------------------------------------------------------------
@@ -66,7 +63,7 @@ class Runner:
         """Record the messages of one turn, and answer it unless the session waits."""
         _refuse_own_tools(session_id)
         mine = messages[0].turn_id
-        live = await self._opened(session_id, user_id)
+        live = await self._sessions.admitted(session_id, user_id)
         session = live.session
         outcome.context = outcome.context or self._parts.context(session, mine)
         session.take_state(outcome.context.session)
@@ -90,7 +87,7 @@ class Runner:
         self, outcome: Outcome, message: UserMessageEvent, session_id: str, user_id: str
     ) -> Events:
         """Record that somebody asks again about a turn of a session, and answer it."""
-        live = self.sessions[session_id]
+        live = self._sessions[session_id]
         await live.open()
         async with aclosing(self.message(outcome, [message], session_id, user_id)) as events:
             async for event in events:
@@ -99,7 +96,7 @@ class Runner:
     async def decision(self, outcome: Outcome, session_id: str, verdict: Verdict) -> Events:
         """Record a decision, and go on with the session."""
         _refuse_own_tools(session_id)
-        live = self.sessions[session_id]
+        live = self._sessions[session_id]
         try:
             decided = await self._decisions.record(live, verdict)
             outcome.turn_id = decided.turn_id
@@ -116,7 +113,7 @@ class Runner:
     async def resumption(self, outcome: Outcome, session_id: str) -> Events:
         """Go on with what is open; noted where a run was cut off."""
         _refuse_own_tools(session_id)
-        live = self.sessions[session_id]
+        live = self._sessions[session_id]
         session = await live.open()
         told = session.last_seq
         outcome.turn_id = session.open_turns[0].turn_id if session.open_turns else ""
@@ -127,13 +124,15 @@ class Runner:
 
     async def skip(
         self,
+        messages: Sequence[UserMessageEvent],
         session_id: str,
         user_id: str | None,
-        messages: Sequence[UserMessageEvent],
-        end: RecordedEvent,
+        *,
+        text: str,
     ) -> int:
-        """Record messages together with the end of their turn; return how many were not known."""
-        live = await self._opened(session_id, user_id)
+        """Record messages of a turn that has ended; return how many were not known."""
+        end = TurnEndedEvent(turn_id=messages[0].turn_id, outcome=TurnOutcome.SKIPPED, text=text)
+        live = await self._sessions.admitted(session_id, user_id)
         try:
             recorded = await self._new_messages.record(live, messages, end)
         except DuplicateMessageError:
@@ -141,12 +140,6 @@ class Runner:
         return len(recorded) - 1
 
     # -- their parts -------------------------------------------------------------------------------
-
-    async def _opened(self, session_id: str, user_id: str | None) -> LiveSession:
-        """Return a session that this user may continue, made if there is none."""
-        live = self.sessions[session_id]
-        await live.admit(user_id, self._may_continue)
-        return live
 
     async def _mine(
         self, outcome: Outcome, live: LiveSession, recorded: Sequence[RecordedEvent]

@@ -31,8 +31,9 @@ from bot import (
 from bot.agent.history.attachments import Attachments
 from bot.agent.loop.closing import end_turn
 from bot.agent.loop.interrupts import Interrupted, Interrupts
-from bot.agent.loop.live import LiveSession, LiveSessions
+from bot.agent.loop.live import LiveSession
 from bot.agent.loop.loop import stopped
+from bot.agent.loop.sessions import LiveSessions
 from bot.agent.loop.steps import RunTools, next_step
 from bot.agent.loop.working import run_tools
 from bot.agent.model.capacity import Capacity
