@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TypeVar
 
-from bot.errors import (
-    SessionExistsError,
-    StorageError,
-)
-from bot.events import RecordedEvent, codec, utc_now
+from bot.errors import SessionExistsError, StorageError
+from bot.events import RecordedEvent, codec
+from bot.sessions.blobs import Blobs
 from bot.sessions.holders import Holders
 from bot.sessions.kept import KeptEvents
+from bot.sessions.leases import Leases
+from bot.sessions.listings import Listings
 from bot.sessions.owned import deleting, erasing, turns_of, unquoting
 from bot.sessions.rows import Loaded, events_after, generation, inserting, load, saving
 from bot.sessions.session import Session, check_session_id
@@ -29,51 +28,13 @@ from bot.sessions.store import (
     approval_record,
 )
 from bot.sessions.times import stored_time
-from bot.storage import Connection, Database, Later, Row
+from bot.storage import Connection, Database, Later
 
 T = TypeVar("T")
 
-_SELECT_HOLDER = "SELECT version, holder FROM sessions WHERE session_id = ?"
-
-_SELECT_HELD = """
-    SELECT session_id, holder FROM sessions
-    WHERE open_turns <> '[]' AND holder IS NOT NULL ORDER BY session_id"""
-
-_TAKE_LEASE = """
-    UPDATE sessions SET holder = ?, version = ?
-    WHERE session_id = ? AND coalesce(holder, '') = ? AND version = ?"""
-
 _SELECT_BY_KEY = "SELECT session_id, body FROM events WHERE natural_key IN (?, ?)"
 
-_SELECT_PAGE = """
-    SELECT session_id, user_id, created_at, updated_at, last_seq FROM sessions
-    WHERE user_id = ?1 AND updated_at < ?2 AND updated_at >= coalesce(
-        (SELECT updated_at FROM sessions WHERE user_id = ?1 AND updated_at < ?2
-         ORDER BY updated_at DESC LIMIT 1 OFFSET ?3), '')
-    ORDER BY updated_at DESC, session_id"""
-
-_SELECT_AFTER = """
-    SELECT session_id, user_id, created_at, updated_at, last_seq FROM sessions
-    WHERE session_id > ? ORDER BY session_id LIMIT ?"""
-
-_WRITTEN_BY = """
-    SELECT session_id, last_at, messages FROM authors
-    WHERE user_id = ?1 AND last_at < ?2 AND last_at >= coalesce(
-        (SELECT last_at FROM authors WHERE user_id = ?1 AND last_at < ?2
-         ORDER BY last_at DESC LIMIT 1 OFFSET ?3), '')
-    ORDER BY last_at DESC, session_id"""
-
 _QUOTING = "SELECT DISTINCT session_id FROM quoted WHERE user_id = ? ORDER BY session_id"
-
-_PUT_BLOB = """
-    INSERT INTO blobs (sha256, data, put_at) VALUES (?, ?, ?)
-    ON CONFLICT (sha256) DO UPDATE SET put_at = excluded.put_at"""
-
-_DROP_UNUSED = """
-    DELETE FROM blobs WHERE put_at < ?
-    AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.sha256 = blobs.sha256)"""
-
-_FOREVER = "9999"
 
 
 class SQLSessionManager(SessionStore):
@@ -90,6 +51,9 @@ class SQLSessionManager(SessionStore):
         self.database = database
         self._holders = holders
         self._kept = KeptEvents()
+        self._leases = Leases(database, holders)
+        self._listings = Listings(database)
+        self._blobs = Blobs(database)
 
     async def initialize(self) -> None:
         """Open the database now rather than when first used."""
@@ -161,27 +125,11 @@ class SQLSessionManager(SessionStore):
         session has a new version: what its former holder, if it is alive after all, saves next is
         a conflict.
         """
-
-        def job(connection: Connection) -> Lease:
-            while True:
-                row = connection.execute(_SELECT_HOLDER, (session_id,)).fetchone()
-                if row is None:
-                    return Lease(taken=False, version=0, holder="")
-                version, current = row
-                others = current not in (None, holder)
-                if others and self._holders.is_alive(connection, current):
-                    return Lease(taken=False, version=version, holder=current)
-                new = version + others
-                values = (holder, new, session_id, current or "", version)
-                if connection.execute(_TAKE_LEASE, values).rowcount:
-                    return Lease(taken=True, version=new, holder=holder, interrupted=others)
-
-        return await self.database.write(job)
+        return await self._leases.take(session_id, holder)
 
     async def standing(self, session_id: str) -> Standing | None:
         """Return how a session stands now, `None` if there is none."""
-        rows = await self.database.fetch(_SELECT_HOLDER, (session_id,))
-        return Standing(version=rows[0][0], holder=rows[0][1]) if rows else None
+        return await self._leases.standing(session_id)
 
     def hearing(self, session_id: str) -> AbstractContextManager[asyncio.Event]:
         """Give an event that is set when another process has recorded something in a session."""
@@ -189,24 +137,11 @@ class SQLSessionManager(SessionStore):
 
     async def is_run_elsewhere(self, session_id: str) -> bool:
         """Return whether another living process holds a session's lease."""
-        standing = await self.standing(session_id)
-        holder = standing and standing.holder
-        if not holder or self._holders.is_ours(holder):
-            return False
-        return await self.database.write(lambda c: self._holders.is_alive(c, holder))
+        return await self._leases.is_elsewhere(session_id)
 
     async def abandoned(self) -> Sequence[str]:
         """Return ids of sessions with open turns whose holder has ended, in their order."""
-        rows = await self.database.fetch(_SELECT_HELD)
-        theirs = {holder for _, holder in rows if not self._holders.is_ours(holder)}
-        if not theirs:
-            return []
-
-        def job(connection: Connection) -> set[str]:
-            return {each for each in theirs if not self._holders.is_alive(connection, each)}
-
-        ended = await self.database.write(job)
-        return [session_id for session_id, holder in rows if holder in ended]
+        return await self._leases.abandoned()
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -217,18 +152,11 @@ class SQLSessionManager(SessionStore):
 
         Sessions updated at the very time at which a page ends are all on it.
         """
-        until = stored_time(before) if before else _FOREVER
-        rows = await self.database.fetch(_SELECT_PAGE, (user_id, until, limit - 1))
-        return [_info(row) for row in rows]
+        return await self._listings.made_for(user_id, limit=limit, before=before)
 
     async def open_sessions(self, *, after: str = "", limit: int = 500) -> Sequence[str]:
         """Return ids of sessions with open turns, in the order of ids, those after `after`."""
-        rows = await self.database.fetch(
-            "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"
-            " ORDER BY session_id LIMIT ?",
-            (after, limit),
-        )
-        return [session_id for (session_id,) in rows]
+        return await self._listings.open_after(after, limit=limit)
 
     async def read_log(
         self, session_id: str, *, after: int = 0, limit: int = 1000
@@ -250,7 +178,7 @@ class SQLSessionManager(SessionStore):
 
     async def sessions_after(self, after: str = "", *, limit: int = 500) -> Sequence[SessionInfo]:
         """Return all sessions in the order of their ids, one page after an id."""
-        return [_info(row) for row in await self.database.fetch(_SELECT_AFTER, (after, limit))]
+        return await self._listings.all_after(after, limit=limit)
 
     # -- whose it is, and forgetting ---------------------------------------------------------------
 
@@ -261,12 +189,7 @@ class SQLSessionManager(SessionStore):
 
         Sessions in which they wrote at the very time at which a page ends are all on it.
         """
-        until = stored_time(before) if before else _FOREVER
-        rows = await self.database.fetch(_WRITTEN_BY, (user_id, until, limit - 1))
-        return [
-            Written(session_id=name, last_at=datetime.fromisoformat(at), messages=messages)
-            for name, at, messages in rows
-        ]
+        return await self._listings.written_by(user_id, limit=limit, before=before)
 
     async def authors(self, session_id: str) -> Mapping[str, int]:
         """Return who wrote in a session, and how many messages."""
@@ -315,36 +238,18 @@ class SQLSessionManager(SessionStore):
 
     async def put_blob(self, data: bytes) -> str:
         """Store bytes once; return their SHA-256 in hexadecimal."""
-
-        def job(connection: Connection) -> str:
-            sha256 = hashlib.sha256(data).hexdigest()
-            connection.execute(_PUT_BLOB, (sha256, data, stored_time(utc_now()))).close()
-            return sha256
-
-        return await self.database.write(job)
+        return await self._blobs.put(data)
 
     async def drop_blobs(self, before: datetime) -> None:
         """Forget bytes handed in before a time to which nothing refers."""
-        await self.database.execute(_DROP_UNUSED, (stored_time(before),))
+        await self._blobs.drop_unused(before)
 
     async def get_blob(self, sha256: str) -> bytes | None:
         """Return stored bytes, or `None`."""
-        rows = await self.database.fetch("SELECT data FROM blobs WHERE sha256 = ?", (sha256,))
-        return rows[0][0] if rows else None
+        return await self._blobs.get(sha256)
 
     async def _read(self, job: Callable[[Connection], Later[T] | T]) -> T:
         try:
             return await self.database.read(job)
         except ValueError as exc:
             raise StorageError(f"{self.database.name}: a row is damaged: {exc}") from exc
-
-
-def _info(row: Row) -> SessionInfo:
-    session_id, user_id, created_at, updated_at, last_seq = row
-    return SessionInfo(
-        session_id=session_id,
-        user_id=user_id,
-        created_at=datetime.fromisoformat(created_at),
-        updated_at=datetime.fromisoformat(updated_at),
-        last_seq=last_seq,
-    )

@@ -35,6 +35,7 @@ from bot.sessions import (
     actions,
     deliveries,
     homes,
+    listings,
     rests,
     sql,
 )
@@ -426,9 +427,9 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
 @pytest.mark.parametrize(
     ("query", "values"),
     [
-        (sql._WRITTEN_BY, ("alice", "9", 10)),
-        (sql._SELECT_PAGE, ("alice", "9", 10)),
-        (sql._SELECT_AFTER, ("", 10)),
+        (listings._WRITTEN_BY, ("alice", "9", 10)),
+        (listings._SELECT_PAGE, ("alice", "9", 10)),
+        (listings._SELECT_AFTER, ("", 10)),
         ("SELECT user_id, messages FROM authors WHERE session_id = ?", ("s",)),
         (homes._ON, (1, 10)),
         (rests._RESTING, ("", "", "", 10)),
@@ -440,11 +441,7 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
         (sql._QUOTING, ("alice",)),
         (deliveries._PRUNE, (1, 10)),
         (homes._PAGE, (1, "", 10)),
-        (
-            "SELECT session_id FROM sessions WHERE open_turns <> '[]' AND session_id > ?"
-            " ORDER BY session_id LIMIT ?",
-            ("", 10),
-        ),
+        (listings._SELECT_OPEN, ("", 10)),
     ],
 )
 async def test_no_query_looks_at_all_sessions(
