@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.errors import SessionConflictError, SessionExistsError
-from bot.events import RecordedEvent, UserMessageEvent, new_id, utc_now
+from bot.events import RecordedEvent, new_id, utc_now
 from bot.sessions.erasing import (
     check_closed,
     erasure,
@@ -28,32 +26,16 @@ from bot.sessions.store import (
     approval_record,
     refusal,
 )
-from bot.sessions.turns import OpenTurns
-
-
-@dataclass(slots=True)
-class _Stored:
-    """A session as it was last saved, with its whole log."""
-
-    user_id: str | None
-    created_at: datetime
-    updated_at: datetime
-    state: str = "{}"
-    version: int = 0
-    window_from: int = 1
-    open_turns: OpenTurns = ()
-    holder: str | None = None
-    erasures: int = 0
-    log: list[RecordedEvent] = field(default_factory=list)
+from bot.sessions.stored import StoredBlobs, StoredSession
 
 
 class InMemorySessionManager(SessionStore):
     """Keeps sessions in memory; `get` returns independent copies, as a database would."""
 
     def __init__(self) -> None:
-        self._sessions: dict[str, _Stored] = {}
+        self._sessions: dict[str, StoredSession] = {}
         self._keys: dict[str, tuple[str, RecordedEvent]] = {}
-        self._blobs: dict[str, tuple[bytes, datetime]] = {}
+        self._blobs = StoredBlobs()
         self._holders: set[str] = set()
 
     async def initialize(self) -> None:
@@ -76,21 +58,7 @@ class InMemorySessionManager(SessionStore):
     async def get(self, session_id: str) -> Session | None:
         """Return the session, or `None` only when there is none."""
         stored = self._sessions.get(check_session_id(session_id))
-        if stored is None:
-            return None
-        return Session.restored(
-            session_id,
-            stored.user_id,
-            state=stored.state,
-            created_at=stored.created_at,
-            updated_at=stored.updated_at,
-            version=stored.version,
-            window_from=stored.window_from,
-            last_seq=len(stored.log),
-            open_turns=stored.open_turns,
-            events=stored.log[stored.window_from - 1 :],
-            erasures=stored.erasures,
-        )
+        return stored.restored() if stored else None
 
     async def save(
         self, session: Session, *, release: str | None = None, rests: bool = False
@@ -106,7 +74,7 @@ class InMemorySessionManager(SessionStore):
         if released:
             self._sessions[session.session_id].holder = None
 
-    def _check(self, session: Session, stored: _Stored | None) -> None:
+    def _check(self, session: Session, stored: StoredSession | None) -> None:
         version, created_at = (
             (0, session.created_at) if stored is None else (stored.version, stored.created_at)
         )
@@ -122,14 +90,15 @@ class InMemorySessionManager(SessionStore):
     def _store(self, session: Session, state: str) -> None:
         session_id = session.session_id
         stored = self._sessions.setdefault(
-            session_id, _Stored(session.user_id, session.created_at, session.updated_at)
+            session_id,
+            StoredSession(
+                session_id=session_id,
+                user_id=session.user_id,
+                created_at=session.created_at,
+                updated_at=session.updated_at,
+            ),
         )
-        stored.state = state
-        stored.updated_at = session.updated_at
-        stored.version += 1
-        stored.window_from = session.window_from
-        stored.open_turns = session.open_turns
-        stored.log.extend(session.unsaved)
+        stored.take(session, state)
         self._keys.update(
             (key, (session_id, event)) for event in session.unsaved if (key := event.natural_key)
         )
@@ -174,8 +143,8 @@ class InMemorySessionManager(SessionStore):
         Sessions updated at the very time at which a page ends are all on it.
         """
         found = [
-            _info(session_id, stored)
-            for session_id, stored in sorted(self._sessions.items())
+            stored.info
+            for _, stored in sorted(self._sessions.items())
             if stored.user_id == user_id and (before is None or stored.updated_at < before)
         ]
         found.sort(key=lambda info: info.updated_at, reverse=True)
@@ -205,7 +174,7 @@ class InMemorySessionManager(SessionStore):
     async def sessions_after(self, after: str = "", *, limit: int = 500) -> Sequence[SessionInfo]:
         """Return all sessions in the order of their ids, one page after an id."""
         ids = sorted(session_id for session_id in self._sessions if session_id > after)
-        return [_info(each, self._sessions[each]) for each in ids[:limit]]
+        return [self._sessions[each].info for each in ids[:limit]]
 
     # -- whose it is, and forgetting ---------------------------------------------------------------
 
@@ -215,7 +184,7 @@ class InMemorySessionManager(SessionStore):
         """Return where somebody wrote, the latest first, one page before a time."""
         found: list[Written] = []
         for session_id, stored in sorted(self._sessions.items()):
-            times = [each.at for each in _messages(stored.log, user_id)]
+            times = [each.at for each in stored.messages_of(user_id)]
             if times and (before is None or max(times) < before):
                 found.append(
                     Written(session_id=session_id, last_at=max(times), messages=len(times))
@@ -231,7 +200,7 @@ class InMemorySessionManager(SessionStore):
     async def turns_of(self, session_id: str, user_id: str) -> Sequence[str]:
         """Return the turns in which somebody wrote, oldest first."""
         stored = self._sessions.get(session_id)
-        theirs = _messages(stored.log, user_id) if stored else []
+        theirs = stored.messages_of(user_id) if stored else []
         return tuple(dict.fromkeys(message.turn_id for message in theirs))
 
     async def erase(self, session: Session, turn_ids: Collection[str] | None) -> None:
@@ -247,9 +216,9 @@ class InMemorySessionManager(SessionStore):
             raise SessionConflictError(session.session_id)
         self._check(session, stored)
         todo = erasure(stored.log, turn_ids)
-        self._put_instead(session.session_id, stored, todo.instead)
+        self._put_instead(stored, todo.instead)
         stored.state = "{}" if turn_ids is None else stored.state
-        self._drop_blobs(todo.blobs)
+        self._blobs.drop(self._sessions.values(), todo.blobs)
 
     async def quoting(self, user_id: str) -> Sequence[str]:
         """Return ids of sessions in which messages quote somebody, in their order."""
@@ -269,16 +238,14 @@ class InMemorySessionManager(SessionStore):
         if stored is None:
             raise SessionConflictError(session.session_id)
         self._check(session, stored)
-        self._put_instead(session.session_id, stored, unquoted(stored.log, user_id))
+        self._put_instead(stored, unquoted(stored.log, user_id))
 
-    def _put_instead(
-        self, session_id: str, stored: _Stored, events: Sequence[RecordedEvent]
-    ) -> None:
+    def _put_instead(self, stored: StoredSession, events: Sequence[RecordedEvent]) -> None:
         for event in events:
             key = stored.log[event.seq - 1].natural_key
             stored.log[event.seq - 1] = event
             if key is not None:
-                self._keys[key] = (session_id, event)
+                self._keys[key] = (stored.session_id, event)
         stored.version += 1
         stored.erasures += 1
 
@@ -297,7 +264,7 @@ class InMemorySessionManager(SessionStore):
         del self._sessions[session_id]
         self._keys = {key: each for key, each in self._keys.items() if each[0] != session_id}
         files = (file for event in stored.log for file in files_of(event))
-        self._drop_blobs({file.sha256: utc_now() for file in files})
+        self._blobs.drop(self._sessions.values(), {file.sha256: utc_now() for file in files})
         return True
 
     async def purge(self) -> None:
@@ -307,39 +274,12 @@ class InMemorySessionManager(SessionStore):
 
     async def put_blob(self, data: bytes) -> str:
         """Store bytes once; return their SHA-256 in hexadecimal."""
-        sha256 = hashlib.sha256(data).hexdigest()
-        self._blobs[sha256] = data, utc_now()
-        return sha256
+        return self._blobs.put(data)
 
     async def get_blob(self, sha256: str) -> bytes | None:
         """Return stored bytes, or `None`."""
-        return self._blobs[sha256][0] if sha256 in self._blobs else None
+        return self._blobs.get(sha256)
 
     async def drop_blobs(self, before: datetime) -> None:
         """Forget bytes handed in before a time to which nothing refers."""
-        self._drop_blobs(dict.fromkeys(self._blobs, before))
-
-    def _drop_blobs(self, blobs: Mapping[str, datetime]) -> None:
-        """Forget bytes that nothing refers to, and that were not handed in after a time."""
-        logs = (stored.log for stored in self._sessions.values())
-        used = {file.sha256 for log in logs for event in log for file in files_of(event)}
-        for sha256, until in blobs.items():
-            _, put_at = self._blobs.get(sha256, (b"", utc_now()))
-            if sha256 not in used and put_at <= until:
-                self._blobs.pop(sha256, None)
-
-
-def _info(session_id: str, stored: _Stored) -> SessionInfo:
-    return SessionInfo(
-        session_id=session_id,
-        user_id=stored.user_id,
-        created_at=stored.created_at,
-        updated_at=stored.updated_at,
-        last_seq=len(stored.log),
-    )
-
-
-def _messages(log: Sequence[RecordedEvent], user_id: str) -> Sequence[UserMessageEvent]:
-    """Return what somebody wrote."""
-    messages = (event for event in log if isinstance(event, UserMessageEvent))
-    return [each for each in messages if each.author and each.author.user_id == user_id]
+        self._blobs.drop_all(self._sessions.values(), before)
