@@ -276,6 +276,19 @@ async def test_approvers_that_are_set_take_the_place_of_those_before(stage: Stag
         assert said == "From now on here: `delete_file` asks; approvers: owner; set here"
 
 
+async def test_what_the_operator_allows_no_more_keeps_nobody_from_being_stricter(
+    stage: Stage,
+) -> None:
+    async with stage.running():
+        await stage.mod.runs(
+            "/policy set", in_=stage.desk, tool="delete_file", approvers="moderator"
+        )
+    stage.policy = '[tools.delete_file]\napprovers = ["owner"]'
+    async with stage.running():
+        said = await stage.mod.runs("/policy set", in_=stage.desk, tool="delete_file", mode="never")
+        assert said.text == "From now on here: `delete_file` off; approvers: owner; set here"
+
+
 async def test_two_persons_stay_two_where_the_operator_says_so(stage: Stage) -> None:
     stage.policy = '[tools.delete_file]\napprovers = ["two_person"]'
     async with stage.running():

@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 def within(tool: Tool, operator: OperatorRule, managers: Rule) -> Rule:
     """Return the rule of a tool, with what its server's managers say as far as they may."""
-    said = _allowed(tool, operator, managers)
-    return said.over(operator.rule)
+    return allowed(tool, operator, managers).over(operator.rule)
 
 
 def objection(tool: Tool, operator: OperatorRule, managers: Rule) -> str:
     """Return why managers may not set a rule; nothing if they may."""
-    if _allowed(tool, operator, managers) == managers:
+    if allowed(tool, operator, managers) == managers:
         return ""
     freest = _plain(tool, _freest(operator))
     return (
@@ -28,7 +27,8 @@ def objection(tool: Tool, operator: OperatorRule, managers: Rule) -> str:
     )
 
 
-def _allowed(tool: Tool, operator: OperatorRule, managers: Rule) -> Rule:
+def allowed(tool: Tool, operator: OperatorRule, managers: Rule) -> Rule:
+    """Return what managers say of a tool, as far as they may."""
     mode = managers.mode
     if mode is not None and not _may_set(tool, operator, mode):
         mode = None
@@ -65,7 +65,7 @@ def _approvers(tool: Tool, operator: OperatorRule, managers: Approvers | None) -
     """
     if managers is None or not managers.names_people:
         return managers
-    fixed = operator.rule.approvers or tool.approvers
+    fixed = operator.rule.over(Rule(approvers=tool.approvers)).approvers
     frees = managers.requester and not _may_set(tool, operator, Mode.FREE)
     if not frees and (fixed is None or not fixed.names_people):
         return managers

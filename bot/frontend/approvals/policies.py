@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.agent import Actor, Agent, Tool
 from bot.agent.approvers import Approvers
 from bot.agent.history.visible import visible_json
-from bot.agent.policy.ceiling import objection
+from bot.agent.policy.ceiling import allowed, objection
 from bot.agent.policy.policy import Rules
 from bot.agent.policy.rule import NOTHING, Grant, Mode, Rule
 from bot.agent.policy.standing import rule_to_json
@@ -59,7 +59,7 @@ class Policies:
         """Let a rule hold in a server, if its managers may; return what to say.
 
         What it leaves open stays as it was set: naming approvers turns nothing on again. Approvers
-        that are named take the place of all that were.
+        that are named take the place of all that were. What the operator allows no more is not kept.
         """
         if rule.approvers is not None and str(server_id) in rule.approvers.roles:
             return EVERYBODY
@@ -67,7 +67,7 @@ class Policies:
         if found is None:
             return NO_TOOL
         rules = await self._policy.in_server(server_id)
-        before = rules.managers.get(tool, NOTHING)
+        before = allowed(found, rules.operator(tool), rules.managers.get(tool, NOTHING))
         rule = replace(rule.over(before), approvers=rule.approvers or before.approvers)
         if why := objection(found, rules.operator(tool), rule):
             return why

@@ -182,6 +182,15 @@ def test_managers_name_approvers_where_nobody_else_has() -> None:
     assert within(tool, fixed, both).approvers == Approvers(owner=True, two_person=True)
 
 
+def test_whom_a_tool_names_stays_where_the_operator_says_only_that_it_takes_two() -> None:
+    tool = made(approvers=Approvers.of("role:5"))
+    operator = OperatorRule(rule=Rule(approvers=Approvers(two_person=True)))
+    managers = Rule(approvers=Approvers.of("moderator"))
+    assert objection(tool, operator, managers)
+    holds = rules(operator, managers).of(tool)
+    assert holds.approvers == Approvers.of("role:5 two_person")
+
+
 def test_managers_let_who_asked_approve_only_where_the_tool_may_be_free() -> None:
     requester = Rule(approvers=Approvers(requester=True))
     assert within(made(), UNSAID, requester).approvers is None
