@@ -370,6 +370,37 @@ async def test_what_is_over_is_purged_within_a_day(stage: Stage) -> None:
     assert b"zanzibar" not in bytes_of(stage.database)
 
 
+async def test_what_is_over_is_purged_though_the_look_that_deleted_it_was_cut_short(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says("zanzibar.")
+    async with stage.running():
+        await stage.alice.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "zanzibar.")
+
+    async def full(*_: object) -> None:
+        raise StorageError("the disk is full")
+
+    async with stage.running(lifetime=Lifetime(idle=timedelta(0))) as client:
+        monkeypatch.setattr(stage.store, "drop_blobs", full)
+        with pytest.raises(StorageError):
+            await client._parts.retention.look()
+        assert await stage.store.get(f"channel-{stage.desk.id}") is None
+        assert await MarkStore(stage.store.database).get(PURGE_DUE)
+
+
+async def test_what_is_deleted_during_a_purge_is_left_to_another(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage.running() as client:
+        forgetting, marks = client._parts.forgetting, MarkStore(stage.store.database)
+
+        await forgetting.purge_within_a_day()
+        monkeypatch.setattr(stage.store, "purge", forgetting.purge_within_a_day)
+        assert await forgetting.purge()
+        assert await marks.get(PURGE_DUE)
+
+
 async def is_gone(store: SQLiteSessionManager, session_id: str) -> None:
     """Wait until a session is deleted."""
     async with asyncio.timeout(PATIENCE):

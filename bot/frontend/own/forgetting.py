@@ -171,8 +171,8 @@ class Forgetting:
 
     async def purge_if_due(self) -> None:
         """Do it where it could not be done before, or a process ended before it was."""
-        due, _, _ = (await self._marks.get(PURGE_DUE) or "").partition(" ")
-        if due and datetime.fromisoformat(due) <= self.now():
+        due = await self._due_at()
+        if due is not None and due <= self.now():
             await self.purge()
 
     async def purge_soon(self) -> None:
@@ -181,9 +181,17 @@ class Forgetting:
         await self.purge()
 
     async def purge_within_a_day(self) -> None:
-        """Let it be done with what else is deleted until then: all writes wait for it."""
-        if not await self._marks.get(PURGE_DUE):
-            await self._marks.set(PURGE_DUE, _due(self.now() + timedelta(days=1)))
+        """Let it be done with what else is deleted until then: all writes wait for it.
+
+        It is told before something is deleted. A purge that is at work then does not count.
+        """
+        latest = self.now() + timedelta(days=1)
+        due = await self._due_at()
+        await self._marks.set(PURGE_DUE, _due(min(due, latest) if due else latest))
+
+    async def _due_at(self) -> datetime | None:
+        due, _, _ = (await self._marks.get(PURGE_DUE) or "").partition(" ")
+        return datetime.fromisoformat(due) if due else None
 
 
 def _due(at: datetime) -> str:

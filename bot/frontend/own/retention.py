@@ -84,7 +84,6 @@ class Retention:
         await self._pruning.prune(utc_now())
         if deleted:
             logger.info("%s conversations were deleted", deleted)
-            await self._forgetting.purge_within_a_day()
         await self._forgetting.purge_if_due()
 
     # -- what Discord tells ------------------------------------------------------------------------
@@ -114,10 +113,15 @@ class Retention:
         deleted, now = 0, utc_now()
         page = await self._store.sessions_after(limit=PAGE)
         while page:
-            for each in page:
-                created, updated = each.created_at, each.updated_at
-                if is_over(self._lifetime, created=created, updated=updated, now=now):
-                    deleted += await self._store.delete(each.session_id, idle_since=updated)
+            over = [
+                each
+                for each in page
+                if is_over(self._lifetime, created=each.created_at, updated=each.updated_at, now=now)
+            ]
+            if over:
+                await self._forgetting.purge_within_a_day()
+            for each in over:
+                deleted += await self._store.delete(each.session_id, idle_since=each.updated_at)
             page = await self._store.sessions_after(page[-1].session_id, limit=PAGE)
         return deleted
 
@@ -180,6 +184,7 @@ class Retention:
 
     async def _delete(self, session_id: str) -> int:
         """End what is open in a session and delete it; its home goes in either case."""
+        await self._forgetting.purge_within_a_day()
         deleted = await self._agent.delete(session_id, by="Discord")
         await self._homes.remove(session_id)
         place = place_of(session_id)
