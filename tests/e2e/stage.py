@@ -43,6 +43,7 @@ from bot.sandbox import (
 )
 from bot.sandbox.model import ModelServer, ScriptedModel
 from bot.sessions import SQLiteSessionManager, SQLSessionManager
+from tests.sandbox.clients import silent
 from tests.setups import labels
 
 PATIENCE = 15.0  # seconds; only a scenario that fails takes them
@@ -229,6 +230,7 @@ class Stage:
     async def _ended(client: ParleyClient, task: asyncio.Task[None]) -> None:
         await client.close()
         await task
+        await silent()
 
     def _client(self, options: FrontendOptions) -> ParleyClient:
         self.store = SQLiteSessionManager(self.database)

@@ -46,23 +46,25 @@ async def test_moderators_see_what_waits_in_the_whole_server(stage: Stage) -> No
     assert thread.mention in answer.text
 
 
-async def test_a_list_of_more_than_fits_comes_in_pages(stage: Stage) -> None:
-    calls = [("delete_file", {"path": f"{number}.txt"}) for number in range(27)]
+async def test_a_list_of_more_than_fits_comes_in_pages_whose_links_can_be_clicked(
+    stage: Stage,
+) -> None:
+    calls = [("delete_file", {"path": f"{number}.txt"}) for number in range(9)]
     stage.model.says(calls=calls)
-    async with stage.running():
+    async with stage.running() as client:
         await stage.alice.says("delete them", in_=stage.desk)
-        await stage.says(stage.desk, "26.txt")
-        answer = await stage.alice.runs("/approvals", in_=stage.desk)
+        await stage.says(stage.desk, "8.txt")
+        await client._parts.reconciler.caught_up(f"channel-{stage.desk.id}")
+        first = await stage.alice.runs("/approvals", in_=stage.desk)
         second = await stage.alice.runs("/approvals", in_=stage.desk, page=2)
         beyond = await stage.alice.runs("/approvals", in_=stage.desk, page=9)
-    assert answer.message is not None
-    listed = answer.message.attachments[0].data.decode().splitlines()
-    assert len(listed) == 26
-    assert listed[-1] == "Page 1 of 2, 27 requests in all."
-    *rest, tail = second.text.splitlines()
-    assert len(rest) == 2
-    assert tail == "Page 2 of 2, 27 requests in all."
-    assert beyond.text.splitlines()[-1] == tail
+    assert first.message is not None
+    assert not first.message.attachments
+    for answer, count, page in ((first, 7, 1), (second, 2, 2), (beyond, 2, 2)):
+        *listed, tail = answer.text.splitlines()
+        assert len(listed) == count
+        assert all("https://discord.com/channels/" in line for line in listed)
+        assert tail == f"-# Page {page} of 2, 9 requests in all."
 
 
 async def test_the_audit_tells_who_asked_decided_and_what_ran(stage: Stage) -> None:

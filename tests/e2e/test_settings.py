@@ -11,7 +11,7 @@ from bot.agent import tool
 from bot.frontend import Operator
 from bot.frontend.commands.settings.desk import LATE, NOT_A_MANAGER
 from bot.frontend.commands.settings.edits import NO_TEXT, TOO_LONG
-from bot.sandbox import Answer, Guild, Message, Person, Place
+from bot.sandbox import Answer, Guild, Message, Overwrite, Person, Place
 from bot.sandbox.model.replies import chunk, delta_chunk
 from tests.e2e.stage import Stage
 from tests.setups import labels
@@ -241,6 +241,37 @@ async def test_only_some_roles_may_talk(stage: Stage) -> None:
         refused = await stage.alice.runs("/reset", in_=stage.desk)
         assert refused.text == "You may not talk to me here."
     assert len(stage.model.requests) == 1
+
+
+async def test_a_channel_for_requests_in_which_the_bot_may_not_write_is_told_so(
+    stage: Stage,
+) -> None:
+    shut = Overwrite.of(deny=["SEND_MESSAGES"])
+    requests = stage.guild.channel("requests", overwrites={stage.bot: shut})
+    stage.model.says(calls=[("delete_file", {"path": "x"})])
+    async with stage.running():
+        panel = await opened(stage.mod, stage.desk)
+        await stage.mod.selects(panel, TOPICS, ["Where requests are shown"])
+        told = await stage.mod.selects(panel, "A channel that approvers read", [requests])
+        assert told.text.startswith(f"**I may not write in {requests.mention}.")
+        assert f"shown: {requests.mention} *(set for the server)*" in told.text
+        await stage.alice.says("delete it", in_=stage.desk)
+        await stage.says(stage.desk, "May I run")
+        await stage.mod.selects(panel, TOPICS, ["Where requests are shown"])
+        well = await stage.mod.selects(panel, "A channel that approvers read", [stage.general])
+        assert well.text.startswith("**What holds")
+
+
+async def test_the_menu_of_topics_tells_who_set_each_and_has_no_markup(stage: Stage) -> None:
+    async with stage.running():
+        panel = await opened(stage.mod, stage.desk)
+        await chosen(stage.mod, panel, "Model", "large")
+        [menu] = [
+            row["components"][0] for row in panel.components if "options" in row["components"][0]
+        ]
+    told = {option["label"]: option["description"] for option in menu["options"]}
+    assert told["Model"] == "set for the server"
+    assert {*told.values()} == {"default", "set for the server"}
 
 
 async def test_a_server_has_less_tokens_than_the_operator_gives(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import aiohttp
 import discord
+from discord.gateway import KeepAliveHandler
 
 from bot.sandbox import Bot, Channel, Guild, Intents, Person, Sandbox, World
 
@@ -55,6 +57,10 @@ class Client(discord.AutoShardedClient):
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Skip the five seconds that discord.py waits before it identifies again."""
 
+    async def close(self) -> None:
+        await super().close()
+        await silent()
+
     async def on_error(self, event: str, *args: Any, **kwargs: Any) -> None:
         self.failures.append(sys.exception())
 
@@ -77,6 +83,24 @@ async def running(client: discord.Client, bot: Bot) -> AsyncIterator[None]:
         yield
     await task
     assert not getattr(client, "failures", None)
+
+
+async def silent() -> None:
+    """Wait until no client beats for this loop any more.
+
+    discord.py beats in a thread for each connection, tells it to end and does not wait for that: a
+    beat after the loop is closed fails in the thread.
+    """
+    for thread in beating():
+        thread.stop()
+        await asyncio.to_thread(thread.join)
+
+
+def beating() -> list[KeepAliveHandler]:
+    """Return the threads in which clients beat for this loop."""
+    loop, threads = asyncio.get_running_loop(), threading.enumerate()
+    beats = [each for each in threads if isinstance(each, KeepAliveHandler)]
+    return [each for each in beats if each.ws.loop is loop]
 
 
 class Http:

@@ -6,7 +6,7 @@ import discord
 import pytest
 
 from bot.sandbox import Sandbox, World, serve
-from tests.sandbox.clients import Client, Home, running
+from tests.sandbox.clients import Client, Home, beating, running
 
 
 def text_channel(client: discord.Client, home: Home) -> discord.TextChannel:
@@ -27,6 +27,13 @@ async def test_it_logs_in_and_sees_the_guild(home: Home, sandbox: Sandbox) -> No
     assert home.world.unknown_routes == []
     await sandbox.disconnected(home.bot)
     assert sandbox.connections == []
+
+
+async def test_nothing_beats_for_a_client_that_is_closed(home: Home, sandbox: Sandbox) -> None:
+    client = Client()
+    async with running(client, home.bot):
+        assert beating()
+    assert not beating()
 
 
 async def test_it_logs_in_with_its_number_of_shards_given(home: Home, sandbox: Sandbox) -> None:

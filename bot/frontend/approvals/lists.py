@@ -18,7 +18,10 @@ from bot.frontend.view.card import person
 from bot.frontend.view.shown import Purpose
 from bot.sessions.store import ApprovalRecord
 
+PAGE = 7
+"""Requests on a page: as many as one message has room for, with links and the longest names."""
 MOST = 25
+"""Entries of an audit that are told; all of them are attached."""
 NOTHING_WAITS = "Nothing waits for a decision."
 _LINK = "https://discord.com/channels"
 
@@ -74,14 +77,14 @@ class Lists:
         return await asyncio.to_thread(_in_order, found)
 
     async def _told(self, approval_ids: Sequence[str], page: int) -> str:
-        pages = -(-len(approval_ids) // MOST)
+        pages = -(-len(approval_ids) // PAGE)
         page = min(page, pages)
-        shown = approval_ids[max(0, page - 1) * MOST : page * MOST]
+        shown = approval_ids[max(0, page - 1) * PAGE : page * PAGE]
         found = [await self._stores.sessions.find_approval(each) for each in shown]
         undecided = [each for each in found if each is not None and each.decision is None]
         lines = [await self._waiting(each) for each in undecided]
         if pages > 1:
-            lines.append(f"Page {page} of {pages}, {len(approval_ids)} requests in all.")
+            lines.append(f"-# Page {page} of {pages}, {len(approval_ids)} requests in all.")
         return "\n".join(lines) or NOTHING_WAITS
 
     async def _waiting(self, record: ApprovalRecord) -> str:

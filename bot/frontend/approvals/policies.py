@@ -59,7 +59,7 @@ class Policies:
         """Let a rule hold in a server, if its managers may; return what to say.
 
         What it leaves open stays as it was set: naming approvers turns nothing on again. Approvers
-        that are named take the place of all that were. What the operator allows no more is not kept.
+        that are named take the place of all that were. What the operator allows no more goes.
         """
         if rule.approvers is not None and str(server_id) in rule.approvers.roles:
             return EVERYBODY

@@ -116,7 +116,9 @@ class Retention:
             over = [
                 each
                 for each in page
-                if is_over(self._lifetime, created=each.created_at, updated=each.updated_at, now=now)
+                if is_over(
+                    self._lifetime, created=each.created_at, updated=each.updated_at, now=now
+                )
             ]
             if over:
                 await self._forgetting.purge_within_a_day()

@@ -35,6 +35,9 @@ logger = logging.getLogger(__name__)
 
 NOT_A_MANAGER = "Only people with Manage Server may change settings here."
 LATE = "I was started anew since this was opened, so nothing was changed. Please open it again."
+NOT_WRITABLE = (
+    "**I may not write in <#{}>. Until I may, requests are shown where the conversation is.**"
+)
 NOTHING_TO_WRITE = "The operator lets nobody change that here."
 READ_WITHIN = 1.0
 """Seconds for what a form shows: it has to be opened within three."""
@@ -92,21 +95,29 @@ class SettingsDesk:
             await answer(interaction, NOT_A_MANAGER)
             return
         by = self._people.actor(interaction).user_id
-        work = self._done(scope, address, values, by)
+        note = _note(interaction, address, values)
+        work = self._done(scope, address, values, by, note)
         await show(interaction, await self._tasks.task(work, name="a setting"))
 
     async def changed(
-        self, scope: Scope, origin: int, field: str, by: str, make: Callable[[], Edit]
+        self,
+        scope: Scope,
+        origin: int,
+        field: str,
+        by: str,
+        make: Callable[[], Edit],
+        note: str = "",
     ) -> Shown:
-        """Change a field; return the panel, which tells what was wrong."""
-        note = ""
+        """Change a field; return the panel, which tells what was wrong, or else `note`."""
         try:
             await self.book.change(scope, field, by, make())
         except SettingError as exc:
             note = f"**{exc}**"
         return await self._main(scope, origin, note)
 
-    async def _done(self, scope: Scope, address: Address, values: Sequence[str], by: str) -> Shown:
+    async def _done(
+        self, scope: Scope, address: Address, values: Sequence[str], by: str, note: str
+    ) -> Shown:
         origin = address.origin
         match address.what:
             case panel.MENU:
@@ -121,7 +132,7 @@ class SettingsDesk:
                 return await self.changed(scope, origin, address.topic, by, lambda: unset)
             case "choose":
                 edit = await self._choice(Topic(address.topic), scope, address.page, values)
-                return await self.changed(scope, origin, address.topic, by, lambda: edit)
+                return await self.changed(scope, origin, address.topic, by, lambda: edit, note)
             case _:
                 return await self._main(scope, origin)
 
@@ -182,6 +193,18 @@ class SettingsDesk:
     async def _own(self, scope: Scope) -> Own:
         server, channel = await self.book.own(_home(scope))
         return channel if scope.channel_id else server
+
+
+def _note(interaction: discord.Interaction, address: Address, values: Sequence[str]) -> str:
+    """Return what to say of a channel that was chosen for requests and takes none; else nothing."""
+    guild = interaction.guild
+    if guild is None or (address.what, address.topic) != ("choose", Topic.APPROVALS):
+        return ""
+    channel = guild.get_channel(int(values[0]))
+    granted = channel.permissions_for(guild.me) if channel else discord.Permissions.none()
+    if granted.view_channel and granted.send_messages:
+        return ""
+    return NOT_WRITABLE.format(values[0])
 
 
 async def read_prompt(file: discord.Attachment) -> str:

@@ -14,9 +14,15 @@ import discord
 from discord import ui
 
 from bot.frontend.commands.interactions import tell_failure
-from bot.frontend.commands.settings.topics import OF_SERVERS, TITLES, Menu, Topic, overview, told_of
+from bot.frontend.commands.settings.topics import (
+    OF_SERVERS,
+    TITLES,
+    Menu,
+    Topic,
+    overview,
+    source_of,
+)
 from bot.frontend.settings.effective import Effective
-from bot.frontend.text import one_line
 from bot.sessions.settings import Scope
 
 OPTIONS = 25  # of a menu; Discord takes no more
@@ -102,9 +108,7 @@ def main(here: Effective, scope: Scope, origin: int, note: str = "") -> Shown:
     """Return the panel with all that holds."""
     at = scope.channel_id
     choices = [
-        discord.SelectOption(
-            label=TITLES[topic], value=topic, description=one_line(told_of(here, topic)[0], 100)
-        )
+        discord.SelectOption(label=TITLES[topic], value=topic, description=source_of(here, topic))
         for topic in Topic
         if topic not in OF_SERVERS or not at
     ]

@@ -111,6 +111,11 @@ def _line(here: Effective, topic: Topic) -> str:
     return f"- {TITLES[topic]}: {told} *({_SOURCES[source]})*"
 
 
+def source_of(here: Effective, topic: Topic) -> str:
+    """Return who has set what holds of a topic."""
+    return _SOURCES[told_of(here, topic)[1]]
+
+
 _SOURCES = {
     Source.OPERATOR: "default",
     Source.SERVER: "set for the server",
