@@ -27,6 +27,7 @@ LONG = 5.0
 """Seconds after which it is told while the loop is still blocked."""
 DEPTH = 12
 """How many of the innermost calls are told."""
+UNSEEN = "by what was over before it could be seen"
 
 
 Noted = Callable[[float], None]
@@ -73,7 +74,7 @@ class Watchdog:
         while not self._over.wait(max(0.0, due - time.monotonic())):
             if not self._ask():
                 return
-            where = "" if self._answered.wait(LIMIT) else self._wait(due)
+            where = UNSEEN if self._answered.wait(LIMIT) else self._wait(due)
             late = time.monotonic() - due
             self._noted(late)
             if late > LIMIT and not self._over.is_set():

@@ -131,9 +131,9 @@ async def test_the_command_asks_a_bot_how_it_is(home: Setup, tmp_path: Path) -> 
     off = await run("check", "--health", in_=tmp_path)
     assert (well.status, well.out) == (0, "gateway ok\ndatabase ok\n")
     assert gone.status == 1
-    assert gone.out.startswith(f"no answer from 127.0.0.1:{port}: ")
+    assert gone.out == f"no answer from 127.0.0.1:{port}: Connection refused\n"
     assert off.status == 2
-    assert "METRICS_PORT is 0" in off.err
+    assert off.err == "METRICS_PORT is 0: set it for the bot and for this command.\n"
 
 
 async def test_a_bot_that_discord_does_not_reach_is_not_well(home: Setup, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ async def test_the_command_reads_what_a_running_bot_keeps(tmp_path: Path) -> Non
 async def test_the_command_says_what_is_wrong_and_makes_no_database(tmp_path: Path) -> None:
     absent = await run("usage", in_=tmp_path)
     assert absent.status == 1
-    assert "there is no database" in absent.err
+    assert absent.err == "Nothing can be told: there is no database parley.db\n"
     assert not (tmp_path / "parley.db").exists()
     mistyped = await run("usage", "--since", "yesterday", in_=tmp_path)
     assert mistyped.status == 2

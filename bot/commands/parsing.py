@@ -8,6 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any, Protocol
 
+from bot.errors import StorageError
+
 Command = Callable[[argparse.Namespace], int]
 
 
@@ -22,6 +24,17 @@ class Add(Protocol):
 def complain(first: str, *lines: str) -> None:
     """Print what went wrong where errors go."""
     print(first, *(f"  - {line}" for line in lines), sep="\n", file=sys.stderr)
+
+
+def check_database(settings: Any) -> None:
+    """Refuse to read a database that is not there: none is made for a question about it.
+
+    Raises:
+        StorageError: if there is none.
+    """
+    served = bool(settings.database_url.get_secret_value())
+    if not served and not settings.database.is_file():
+        raise StorageError(f"there is no database {settings.database}")
 
 
 def day(text: str) -> date:

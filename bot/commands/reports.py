@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Coroutine
 from contextlib import aclosing
 from typing import Any
 
-from bot.commands.parsing import Add, day, moment
-from bot.errors import ConfigError, StorageError
+from bot.commands.parsing import Add, check_database, complain, day, moment
+from bot.errors import StorageError
 
 
 def add_reports(add: Add) -> None:
@@ -34,10 +35,18 @@ def _usage(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
     settings = load_settings(given.env_file, discord=False, model=False)
-    served = bool(settings.database_url.get_secret_value())
-    if not served and not settings.database.is_file():
-        raise StorageError(f"there is no database {settings.database}")
-    asyncio.run(_tell_usage(settings, given))
+    return _told(settings, _tell_usage(settings, given))
+
+
+def _told(settings: Any, telling: Coroutine[Any, Any, None]) -> int:
+    try:
+        check_database(settings)
+        asyncio.run(telling)
+    except StorageError as exc:
+        complain(f"Nothing can be told: {exc}")
+        return 1
+    finally:
+        telling.close()
     return 0
 
 
@@ -59,11 +68,7 @@ def _audit(given: argparse.Namespace) -> int:
     from bot.config import load_settings
 
     settings = load_settings(given.env_file, discord=False, model=False)
-    served = bool(settings.database_url.get_secret_value())
-    if not served and not settings.database.is_file():
-        raise ConfigError(f"there is no database {settings.database}")
-    asyncio.run(_print_audit(settings, given))
-    return 0
+    return _told(settings, _print_audit(settings, given))
 
 
 async def _print_audit(settings: Any, given: argparse.Namespace) -> None:

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bot.commands.parsing import Add, session_id
-from bot.errors import ConfigError
+from bot.commands.parsing import Add, complain, session_id
 from bot.logs import log_to_stderr
 
 
@@ -146,7 +145,8 @@ def _health(given: argparse.Namespace) -> int:
 
     settings = load_settings(given.env_file, discord=False, model=False)
     if not settings.metrics_port:
-        raise ConfigError("METRICS_PORT is 0: set it for the bot and for this command.")
+        complain("METRICS_PORT is 0: set it for the bot and for this command.")
+        return 2
     well, told = ask_health(settings.metrics_host, settings.metrics_port)
     print(told, end="")
     return 0 if well else 1

@@ -9,15 +9,15 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bot.commands.parsing import Add, complain, session_id
-from bot.errors import SessionExistsError, TransferError
+from bot.commands.parsing import Add, check_database, complain, session_id
+from bot.errors import SessionExistsError, StorageError, TransferError
 
 T = TypeVar("T")
 
 
 def add_transfers(add: Add) -> None:
     """Add them to the parser."""
-    taking = add("import", _import, "make a conversation from a file a session of the bot's")
+    taking = add("import", _import, "take in a conversation from a file, as a new session")
     taking.add_argument("file", type=Path, metavar="FILE", help="what to import")
     taking.add_argument(
         "--session", type=session_id, required=True, metavar="ID", help="a new session's id"
@@ -66,6 +66,7 @@ def _export(given: argparse.Namespace) -> int:
 
     settings = load_settings(given.env_file, discord=False, model=False)
     try:
+        check_database(settings)
         exporting = _with(
             make_store(settings),
             lambda store: export_session(store, given.session),
@@ -76,8 +77,11 @@ def _export(given: argparse.Namespace) -> int:
         else:
             with given.out.open("x", encoding="utf-8") as file:
                 file.write(f"{text}\n")
-    except (TransferError, OSError) as exc:
+    except (TransferError, StorageError) as exc:
         complain(f"Nothing was exported: {exc}")
+        return 1
+    except OSError as exc:
+        complain(f"Nothing was exported: {given.out or 'standard output'}: {exc.strerror}")
         return 1
     return 0
 

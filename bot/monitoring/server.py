@@ -115,4 +115,5 @@ def ask_health(host: str, port: int) -> tuple[bool, str]:
     except urllib.error.HTTPError as exc:
         return False, exc.read().decode()
     except OSError as exc:
-        return False, f"no answer from {shown}:{port}: {exc}\n"
+        why = getattr(exc, "reason", exc)
+        return False, f"no answer from {shown}:{port}: {getattr(why, 'strerror', None) or why}\n"

@@ -44,7 +44,9 @@ def _read(path: Path, kind: str, theirs: str | None) -> Conversation:
         if kind == "nagents" or (kind == "auto" and is_database):
             return read_nagents(path, theirs)
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
+    except OSError as exc:
+        raise TransferError(f"{path}: {exc.strerror}") from exc
+    except UnicodeDecodeError as exc:
         raise TransferError(f"{path}: {exc}") from exc
     try:
         return _read_text(text, kind)

@@ -66,6 +66,7 @@ async def test_a_conversation_is_reset(stage: Stage, guest: Visitor) -> None:  #
         await expect(guest.message("Hello Alice.")).to_be_visible()
         await guest.writes("/reset")
         await expect(guest.messages.filter(has_text="used /reset")).to_be_visible()
+        await expect(guest.page.locator("#messages > li[data-day]")).to_have_count(1)
         await guest.writes("who am I?")
         await expect(guest.message("Who are you?")).to_be_visible()
     assert len(stage.asked[1]) == 1

@@ -22,7 +22,7 @@ async def test_a_file_goes_in_and_comes_out(tmp_path: Path) -> None:
     printed = await run("export", "--session", "ann", in_=tmp_path)
     assert json.loads(printed.out) == _json(tmp_path / "ann.json")
     refused = await run("export", "--session", "ann", "--out", "ann.json", in_=tmp_path)
-    assert refused.err.startswith("Nothing was exported: ")
+    assert refused.err == "Nothing was exported: ann.json: File exists\n"
     copied = await run("import", "ann.json", "--session", "bob", in_=tmp_path)
     assert copied.status == 0
 
@@ -35,6 +35,13 @@ async def test_what_is_wrong_is_told_in_a_line(tmp_path: Path) -> None:
         "Nothing was imported: talk.json: message 1: it is the result of 'call_0', which nobody"
         " called for\n"
     )
+    absent = await run("import", "none.json", "--session", "ann", in_=tmp_path)
+    assert absent.err == "Nothing was imported: none.json: No such file or directory\n"
+    missing = await run("export", "--session", "ann", in_=tmp_path)
+    assert missing.err == "Nothing was exported: there is no database parley.db\n"
+    assert not (tmp_path / "parley.db").exists()
+    written(tmp_path, TALK)
+    await run("import", "talk.json", "--session", "bob", in_=tmp_path)
     missing = await run("export", "--session", "ann", in_=tmp_path)
     assert missing.err == "Nothing was exported: there is no session 'ann'\n"
 

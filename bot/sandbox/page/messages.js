@@ -88,7 +88,7 @@ export class Messages {
     if (before) before.after(view.element);
     else this.list.prepend(view.element);
     this.views.set(id, view);
-    join(view, before?.view);
+    join(view, viewBefore(view.element));
     this.joinNext(view.element);
     this.reachable(view);
     if (!this.pinned && view.message.author.id !== this.context.you) this.counted(this.missed + 1);
@@ -102,14 +102,14 @@ export class Messages {
     const held = view.element.contains(document.activeElement);
     view.element.remove();
     this.views.delete(id);
-    if (next?.view) join(next.view, before?.view);
+    if (next?.view) join(next.view, viewBefore(next));
     if (held) (next ?? before ?? byId("text")).focus();
     if (view.element.tabIndex === 0) this.reachable(this.list.lastElementChild?.view);
   }
 
   joinNext(element) {
     const next = element.nextElementSibling;
-    if (next?.view) join(next.view, element.view);
+    if (next?.view) join(next.view, viewBefore(next));
   }
 
   local(line) {
@@ -175,6 +175,13 @@ export class Messages {
     element.classList.add("found");
     setTimeout(() => element.classList.remove("found"), 1600);
   }
+}
+
+// The message above, past lines that are nobody's message.
+function viewBefore(element) {
+  let before = element.previousElementSibling;
+  while (before && !before.view) before = before.previousElementSibling;
+  return before?.view;
 }
 
 // Whether a message stands below another without a head of its own, and where a day begins.
