@@ -17,7 +17,7 @@ from bot.frontend import Stores
 from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
 from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
 from bot.frontend.hearing.rooms import no_thread
-from bot.frontend.own import listing, retention
+from bot.frontend.own import forgetting, listing, retention
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.frontend.own.pruning import Pruning
@@ -166,6 +166,26 @@ async def test_what_cannot_be_purged_now_is_purged_later(
     async with stage.running() as client:
         await client._parts.retention.look()
         assert await MarkStore(stage.store.database).get(PURGE_DUE) == ""
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_who_forgets_again_and_again_does_not_stop_all_writes(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetting, "LONG", 0.0)
+    monkeypatch.setattr(forgetting, "RESTS", 10**6)
+    stage.model.says("Hello.").then("Hello.")
+    dm = stage.world.direct(stage.alice, stage.bot)
+    async with stage.running() as client:
+        for told in ("there.", "overwritten within the hour."):
+            await stage.alice.says("zanzibar", in_=dm)
+            await stage.says(dm, "Hello.")
+            done = await forgets(stage.alice, Scope.EVERYTHING, dm)
+            assert done.text.endswith(told)
+        marks = MarkStore(stage.store.database)
+        assert await marks.get(PURGE_DUE)
+        await client._parts.retention.look()
+        assert await marks.get(PURGE_DUE) == ""
     assert b"zanzibar" not in bytes_of(stage.database)
 
 
@@ -393,11 +413,10 @@ async def test_what_is_deleted_during_a_purge_is_left_to_another(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stage.running() as client:
-        forgetting, marks = client._parts.forgetting, MarkStore(stage.store.database)
-
-        await forgetting.purge_within_a_day()
-        monkeypatch.setattr(stage.store, "purge", forgetting.purge_within_a_day)
-        assert await forgetting.purge()
+        at_work, marks = client._parts.forgetting, MarkStore(stage.store.database)
+        await at_work.purge_within_a_day()
+        monkeypatch.setattr(stage.store, "purge", at_work.purge_within_a_day)
+        assert await at_work.purge()
         assert await marks.get(PURGE_DUE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 PURGE_DUE = "purge-due"
 SHOWN_WITHIN = 5.0  # seconds that Discord has to show how turns ended, before they are erased
 PURGED_WITHIN = 30.0  # seconds that somebody is let wait for it
+LONG = 1.0  # seconds of a purge from which on it is not made again for a while
+RESTS = 20  # times as long, at the least
 PAGE = 100
 
 NOTHING = "There is nothing of yours that I could forget here."
@@ -85,6 +88,8 @@ class Forgetting:
         self._reconciler = reconciler
         self._runs = runs
         self._tasks = tasks
+        self._purging = asyncio.Lock()
+        self._rests_until = 0.0
         self.now: Callable[[], datetime] = utc_now
 
     async def refusal(self, scope: Scope, session_id: str, actor: Actor) -> str | None:
@@ -158,13 +163,24 @@ class Forgetting:
             self._runs.start(session_id, self._agent.resume(session_id))
 
     async def purge(self) -> bool:
-        """Let the database's files keep nothing of what is forgotten; return whether it worked."""
-        due = await self._marks.get(PURGE_DUE)
+        """Let the database's files keep nothing of what is forgotten; return whether they do.
+
+        After one that took long it is left for later: all writes wait for it, and whoever wrote and
+        forgot again and again would stop everybody.
+        """
+        async with self._purging:
+            return time.monotonic() >= self._rests_until and await self._purge()
+
+    async def _purge(self) -> bool:
+        due, began = await self._marks.get(PURGE_DUE), time.monotonic()
         try:
             await self._store.purge()
         except StorageError as exc:
             logger.warning("what was forgotten is purged later: %s", exc)
             return False
+        ended = time.monotonic()
+        if ended - began >= LONG:
+            self._rests_until = ended + RESTS * (ended - began)
         if await self._marks.get(PURGE_DUE) == due:
             await self._marks.set(PURGE_DUE, "")
         return True
@@ -173,7 +189,8 @@ class Forgetting:
         """Do it where it could not be done before, or a process ended before it was."""
         due = await self._due_at()
         if due is not None and due <= self.now():
-            await self.purge()
+            async with self._purging:
+                await self._purge()
 
     async def purge_soon(self) -> None:
         """Do it now or, if that cannot be, the next time somebody looks."""
