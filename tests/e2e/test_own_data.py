@@ -16,6 +16,7 @@ from bot.events import Author, ErasedEvent, UserMessageEvent, utc_now
 from bot.frontend import Stores
 from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
 from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
+from bot.frontend.hearing import seen
 from bot.frontend.hearing.rooms import no_thread
 from bot.frontend.own import forgetting, listing, retention
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
@@ -543,6 +544,27 @@ async def test_old_messages_of_which_nothing_is_noted_any_more_stay_as_they_are(
     assert stage.said(stage.desk) == ["Five.", "Four.", "Indeed."]
     assert four.id != five.id
     assert "Five." in stage.asked[-1][-1][1]
+
+
+async def test_what_was_deleted_of_a_quiet_thread_is_not_read_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says("Hello.").then("I see.").then("Welcome back.")
+    async with stage.running():
+        question = await stage.alice.says(f"{stage.bot.mention} hi", in_=stage.general)
+        thread = await stage.thread_on(question)
+        await stage.says(thread, "Hello.")
+        await stage.alice.says("zanzibar", in_=thread)
+        await stage.says(thread, "I see.")
+    await stage.store.delete(f"thread-{thread.id}")
+    stores = Stores.beside(stage.store)
+    await Pruning(stores.deliveries, stores.places).prune(utc_now() + timedelta(days=100))
+    monkeypatch.setattr(seen, "QUIET", timedelta(0))
+    async with stage.running(catch_up_window=timedelta(0)):
+        await stage.alice.says("I am back", in_=thread)
+        await stage.says(thread, "Welcome back.")
+    assert "zanzibar" not in str(await stage.log_of(f"thread-{thread.id}"))
+    assert stage.said(thread) == ["Hello.", "I see.", "Welcome back."]
 
 
 async def test_notes_of_messages_of_today_are_kept(stage: Stage) -> None:

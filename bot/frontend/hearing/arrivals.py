@@ -11,6 +11,7 @@ import discord
 
 from bot.errors import StorageError
 from bot.events import utc_now
+from bot.frontend.hearing import seen
 from bot.frontend.hearing.bursts import Bursts, joined
 from bot.frontend.hearing.inbox import Heard, Inbox
 from bot.frontend.hearing.missed import Channel, between, is_readable, newer
@@ -121,8 +122,8 @@ class Arrivals:
     async def _read(self, channel: Channel) -> None:
         last = getattr(channel, "last_message_id", 0)  # 0: of a DM it is not known
         oldest = id_at(utc_now() - self._window)
-        seen = self._seen.of(channel.id) or self._opened_at(channel)
-        after = max(oldest, self._seen.beginning) if seen is None else seen
+        read = self._seen.of(channel.id) or self._opened_at(channel)
+        after = max(oldest, self._seen.beginning) if read is None else read
         if last is None or 0 < last <= after or not is_readable(channel):
             return
         if after < oldest:
@@ -136,11 +137,12 @@ class Arrivals:
     def _opened_at(self, channel: Channel) -> int | None:
         """Return where a thread begins that the bot has opened: all that is said there is for it.
 
-        Its id is that of the message it was opened for.
+        Its id is that of the message it was opened for. Of an old one it was noted once how far it
+        was read, and what was said there may have been forgotten since.
         """
         own = self._client.user
         is_own = isinstance(channel, discord.Thread) and own and channel.owner_id == own.id
-        return channel.id if is_own else None
+        return channel.id if is_own and channel.id >= id_at(utc_now() - seen.QUIET) else None
 
     async def _take(self, messages: Sequence[discord.Message], channel: Channel) -> bool:
         """Hear messages that belong together; return whether there is nothing left to do."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import discord
 
@@ -16,6 +16,11 @@ from bot.sessions.places import PlaceStore
 logger = logging.getLogger(__name__)
 
 FLUSH_EVERY = 60.0  # seconds
+QUIET = timedelta(days=90)
+"""After what time without a message it is not noted any more up to where a place was read.
+
+It begins anew like one that was never seen: after longer downtime nobody is told what was skipped.
+"""
 BEGINNING = 0  # no channel has this id: it stands for when the store was begun
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
-from bot.frontend.hearing.seen import id_at
+from bot.frontend.hearing.seen import QUIET, id_at
 from bot.sessions.deliveries import DeliveryStore
 from bot.sessions.places import PlaceStore
 
@@ -14,12 +14,6 @@ SHOWN = timedelta(days=30)
 
 What has ended is not edited again. Who replies to such a message has it told to the model, even
 where the model sees the conversation that it belongs to.
-"""
-
-QUIET = timedelta(days=90)
-"""After what time without a message it is not noted any more up to where a place was read.
-
-It begins anew like one that was never seen: after longer downtime nobody is told what was skipped.
 """
 
 BATCH = 500  # rows, between which others write
