@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 
@@ -27,6 +28,8 @@ class Place:
         """The session of this place."""
         return f"{self.kind}-{self.channel_id}"
 
+
+CLOCKS_DIFFER = timedelta(hours=1)  # at the most, ours and Discord's
 
 _SESSION = re.compile(r"(thread|channel|dm)-([1-9][0-9]{0,19})")
 _USER = re.compile(r"user-([1-9][0-9]{0,19})")

@@ -21,7 +21,7 @@ import discord
 from bot.agent import Agent, UserMessage
 from bot.errors import AccessDeniedError, StorageError, ToolError
 from bot.events import Author, ErrorEvent
-from bot.frontend.ids import Place, PlaceKind, place_of, source_id_of, user_of
+from bot.frontend.ids import CLOCKS_DIFFER, Place, PlaceKind, place_of, source_id_of, user_of
 from bot.frontend.people import People, speaker
 from bot.frontend.refusals import DiscordError, RefusedError, UnavailableError, asked
 from bot.frontend.rights.permissions import WRITE, may
@@ -39,7 +39,6 @@ from bot.sessions.schedules import Begun, Schedule, ScheduleStore
 logger = logging.getLogger(__name__)
 
 LOOKED_AFTER = 60.0  # seconds: the clock may be moved, and other processes schedule too
-CLOCKS_DIFFER = timedelta(hours=1)  # at the most, ours and Discord's
 RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import discord
+
 from bot.agent.history.compaction import is_boundary
 from bot.agent.loop.steps import Wait, next_step
 from bot.events import (
@@ -20,6 +22,7 @@ from bot.events import (
     TurnOutcome,
     UserMessageEvent,
 )
+from bot.frontend.ids import CLOCKS_DIFFER, message_of, source_id_of
 from bot.frontend.text import code, plain
 from bot.frontend.view.answers import Asked, Look, answer, end, made, receipt
 from bot.frontend.view.card import card, person
@@ -158,9 +161,16 @@ class _Stretch:
                 self._open[event.turn_id] = turn
 
     def _asked(self, event: UserMessageEvent) -> Asked:
-        """Return what a turn answers; a button's was pressed after what it is about was asked."""
+        """Return what a turn answers.
+
+        A button's was pressed after what it is about was asked. What was scheduled has no message:
+        what answers it is newer than it, and not the same text of an earlier time.
+        """
         about = self._turns.get(event.about)
-        return Asked(event.source_id, event.source_id or (about.asked.after if about else None))
+        after = event.source_id or (about.asked.after if about else None)
+        if message_of(after) is None:
+            after = source_id_of(discord.utils.time_snowflake(event.at - CLOCKS_DIFFER))
+        return Asked(event.source_id, after)
 
     def _decide(self, event: ApprovalDecidedEvent) -> None:
         self._decisions[event.approval_id] = event

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+import discord
+
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -23,6 +25,7 @@ from bot.events import (
     UserMessageEvent,
     utc_now,
 )
+from bot.frontend.ids import message_of
 from bot.frontend.view.answers import EMPTY_ANSWER, Look
 from bot.frontend.view.shown import Blob, File, Purpose
 from bot.frontend.view.view import SUMMARISED, View, view
@@ -35,6 +38,16 @@ def asked(by: int = 1, source: int = 5) -> UserMessageEvent:
     return UserMessageEvent(
         text="hi", author=Author(user_id=f"user-{by}"), source_id=f"discord-{source}"
     )
+
+
+def test_what_answers_no_message_is_not_looked_for_among_older_ones() -> None:
+    """The same may have been said a month ago, and not be noted any more."""
+    scheduled = UserMessageEvent(text="any news?", source_id="schedule-1-20260101T090000")
+    [shown] = view(log(scheduled, AssistantMessageEvent(text="None."))).shown
+    after = message_of(shown.asked)
+    assert after is not None
+    written = discord.utils.snowflake_time(after)
+    assert scheduled.at - timedelta(days=1) < written < scheduled.at
 
 
 def request(approval_id: str = "a1") -> ApprovalRequestedEvent:
@@ -329,7 +342,7 @@ def test_what_a_button_asked_for_replies_to_nothing_and_comes_after_the_question
     assert (one.reply_to, one.asked) == ("discord-5", "discord-5")
     assert (two.reply_to, two.asked) == (None, "discord-5")
     [alone] = view(session.since(3)).shown
-    assert alone.asked is None
+    assert (alone.reply_to, message_of(alone.asked) is None) == (None, False)
 
 
 def test_an_answer_that_is_one_long_block_of_code_is_a_file() -> None:
