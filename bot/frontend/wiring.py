@@ -189,7 +189,7 @@ def wire(
     remembering = Remembering(
         memories=stores.memories,
         rules=MemoryRules(stores.consents, stores.homes),
-        purge=forgetting.purge_soon,
+        purge=forgetting.purge,
         tasks=work,
     )
     inbox = Inbox(

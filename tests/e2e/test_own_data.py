@@ -175,12 +175,12 @@ async def test_who_forgets_again_and_again_does_not_stop_all_writes(
 ) -> None:
     monkeypatch.setattr(forgetting, "LONG", 0.0)
     monkeypatch.setattr(forgetting, "RESTS", 10**6)
-    stage.model.says("Hello.").then("Hello.")
+    stage.model.says("First.").then("Second.")
     dm = stage.world.direct(stage.alice, stage.bot)
     async with stage.running() as client:
-        for told in ("there.", "overwritten within the hour."):
+        for said, told in (("First.", "there."), ("Second.", "overwritten within the hour.")):
             await stage.alice.says("zanzibar", in_=dm)
-            await stage.says(dm, "Hello.")
+            await stage.says(dm, said)
             done = await forgets(stage.alice, Scope.EVERYTHING, dm)
             assert done.text.endswith(told)
         marks = MarkStore(stage.store.database)

@@ -5,8 +5,8 @@ hundreds of tests start one. So one Python imports all of it, once for each work
 and forks for each start: a process of its own, with its own number, pipes, folder, environment and
 end, which can be killed like any other.
 
-What it does not show: that a new Python finds and imports what it needs, nor what differs between two
-Pythons, which is the order of sets: forks hash texts with the same seed. `fresh=True` in
+What it does not show: that a new Python finds and imports what it needs; nor what differs between
+two Pythons, such as the order of sets: forks hash texts with the same seed. `fresh=True` in
 `tests.commands` starts one as people do, and the tests of the command line, the demo and the
 Docker image do that.
 """

@@ -165,10 +165,14 @@ class Forgetting:
     async def purge(self) -> bool:
         """Let the database's files keep nothing of what is forgotten; return whether they do.
 
+        If that cannot be it is done the next time somebody looks.
+
         After one that took long it is left for later: all writes wait for it, and whoever wrote and
         forgot again and again would stop everybody.
         """
         async with self._purging:
+            # One that was at work while this was being forgotten may have taken the mark away.
+            await self._marks.set(PURGE_DUE, _due(self.now()))
             return time.monotonic() >= self._rests_until and await self._purge()
 
     async def _purge(self) -> bool:
@@ -191,11 +195,6 @@ class Forgetting:
         if due is not None and due <= self.now():
             async with self._purging:
                 await self._purge()
-
-    async def purge_soon(self) -> None:
-        """Do it now or, if that cannot be, the next time somebody looks."""
-        await self._marks.set(PURGE_DUE, _due(self.now()))
-        await self.purge()
 
     async def purge_within_a_day(self) -> None:
         """Let it be done with what else is deleted until then: all writes wait for it.

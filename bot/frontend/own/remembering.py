@@ -66,7 +66,7 @@ class Remembering:
         *,
         memories: MemoryManager,
         rules: MemoryRules,
-        purge: Callable[[], Coroutine[Any, Any, None]],
+        purge: Callable[[], Coroutine[Any, Any, object]],
         tasks: Tasks,
     ) -> None:
         self.rules = rules

@@ -105,7 +105,7 @@ class Retention:
 
     async def _purged(self, deleting: Awaitable[int]) -> None:
         if await deleting:
-            await self._forgetting.purge_soon()
+            await self._forgetting.purge()
 
     # -- looking -----------------------------------------------------------------------------------
 
