@@ -49,6 +49,9 @@ _DELIVERED_TO = """
     SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1)
     ON CONFLICT (session_id) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > delivered.seq"""
 
+# Who is about to record something has its row: we wait, and then see what was recorded.
+_WAIT_FOR_SAVES = "UPDATE sessions SET holder = holder WHERE session_id = ?"
+
 _UP_TO_DATE = """
     DELETE FROM behind WHERE session_id = ?1
     AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1 AND last_seq > ?2)"""
@@ -164,6 +167,7 @@ def showing_up_to(
     """Return the job that notes up to which event people have seen a session."""
 
     def job(connection: Connection) -> None:
+        connection.execute(_WAIT_FOR_SAVES, (session_id,)).close()
         for statement in (_DELIVERED_TO, _UP_TO_DATE):
             connection.execute(statement, (session_id, seq)).close()
         if rest is not None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import pytest
 
 from bot.events import Author, Receipt, ToolResultEvent, ToolStatus, UserMessageEvent, utc_now
-from bot.sessions import Session
+from bot.sessions import PostgresSessionManager, Session
 from bot.sessions.deliveries import DeliveryStore, Progress
 from bot.sessions.homes import Home, HomeStore
 from bot.sessions.redacting import redact
 from bot.sessions.rests import Found, Rest, RestStore
+from bot.sessions.rows import saving
 from bot.sessions.settings import Change, Scope, SettingsStore
 from bot.sessions.sql import SQLSessionManager
+from bot.storage import Connection
+from tests.postgres import Server
 from tests.sessions.samples import LATER, answers, calls, decides, requests, says
 
 SHOWN_BY = "release 1"
@@ -209,6 +214,36 @@ async def test_changed_settings_of_a_server_end_the_rests_there(sql: SQLSessionM
     assert await SettingsStore(sql.database).put(change)
     assert await ids(RestStore(sql.database).open) == ["here"]
     assert await ids(RestStore(sql.database).resting) == ["there"]
+
+
+async def test_what_is_recorded_while_others_note_that_all_is_shown_stays_to_be_shown(
+    postgres: Server,
+) -> None:
+    """One process has sent a save that is not committed yet, and another one notes."""
+    address = postgres.new_database()
+    ours, theirs = PostgresSessionManager(address), PostgresSessionManager(address)
+    session = await ours.create("s")
+    session.append(says(), answers())
+    await ours.save(session)
+    shown_to = session.last_seq
+    session.append(says(), answers())
+    save = saving(session, session.state_json(), session.unsaved, session.version, None)
+    sent, noted = threading.Event(), threading.Event()
+
+    def job(connection: Connection) -> None:
+        save(connection)
+        connection.execute("SELECT 1").fetchone()
+        sent.set()
+        noted.wait(0.2)
+
+    saving_it = asyncio.create_task(ours.database.write(job))
+    await asyncio.to_thread(sent.wait)
+    await DeliveryStore(theirs.database).set_delivered_to("s", shown_to)
+    noted.set()
+    await saving_it
+    assert await ids(RestStore(ours.database).behind) == ["s"]
+    await ours.close()
+    await theirs.close()
 
 
 async def test_a_session_made_anew_does_not_rest_as_the_deleted_one_did(

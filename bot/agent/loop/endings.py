@@ -82,17 +82,18 @@ async def _ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, 
     """
     if not await live.lease.is_elsewhere():
         return False
+    meant = _open_among(live.session, turn_ids)  # not what is written while we wait
 
     def ask(session: Session) -> Sequence[RecordedEvent]:
-        if not _has_first(session, turn_ids):
+        if not _has_first(session, meant):
             return []
-        ids = (each for each in _open_among(session, turn_ids) if goes_on(session, each))
+        ids = (each for each in _open_among(session, meant) if goes_on(session, each))
         return [StopRequestedEvent(turn_id=each, by=by) for each in ids]
 
     asked = await live.record(ask)
     with suppress(TimeoutError):
         async with asyncio.timeout(CARRIED_OUT_WITHIN):
-            while _has_first(live.session, turn_ids):
+            while _has_first(live.session, meant):
                 await asyncio.sleep(LOOKED_AFTER)
                 await live.look()
     return bool(asked)
