@@ -19,6 +19,10 @@ _TELL = """
     SELECT pg_notify('parley', session_id) FROM sessions
     WHERE session_id = ? AND holder <> ALL(?)"""
 
+# Tried and given back in one: what is done to a lock stays when its transaction is undone.
+_IS_ALIVE = """
+    SELECT CASE WHEN pg_try_advisory_lock(?1) THEN NOT pg_advisory_unlock(?1) ELSE true END"""
+
 
 class Holders(Protocol):
     """The holders of one database. All of it is called in transactions that write."""
@@ -134,11 +138,8 @@ class AdvisoryHolders:
         """Return whether the connection that registered a holder is there."""
         if holder in self._ours:
             return True
-        key = (_lock_of(holder),)
-        [taken] = connection.execute("SELECT pg_try_advisory_lock(?)", key).fetchone()
-        if taken:
-            connection.execute("SELECT pg_advisory_unlock(?)", key).close()
-        return not taken
+        [alive] = connection.execute(_IS_ALIVE, (_lock_of(holder),)).fetchone()
+        return bool(alive)
 
     def tell_others(self, connection: Connection, session_id: str) -> None:
         """Say the session's id, once it is committed, if another holder has its lease."""

@@ -139,24 +139,34 @@ _TAKE = """
     SELECT pg_backend_pid(), CASE WHEN pg_backend_pid() = ?1 THEN true
                              ELSE pg_try_advisory_lock(hashtextextended(?2, 0)) END"""
 
-_GIVE_BACK = "SELECT pg_advisory_unlock(hashtextextended(?2, 0)) WHERE pg_backend_pid() = ?1"
+_GIVE_BACK = "SELECT pg_advisory_unlock(hashtextextended(?1, 0))"
+_GIVE_BACK_OF = f"{_GIVE_BACK} WHERE pg_backend_pid() = ?2"  # of a connection that is still there
 
 
 class _Lock:
-    """A lock of a name; once it is taken, a job that is run again does not take it twice."""
+    """A lock of a name; once it is taken, a job that is run again does not take it twice.
+
+    What a statement did to it stays when its transaction is undone. That may happen, for what
+    another job did, before we hear whether it was taken: then it is given back first.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._process = 0
+        self._heard = True
 
     def take(self, connection: Connection) -> bool:
+        if not self._heard:
+            connection.execute(_GIVE_BACK, (self._name,)).close()
+        self._heard = False
         process, taken = connection.execute(_TAKE, (self._process, self._name)).fetchone()
+        self._heard = True
         if taken:
             self._process = process
         return bool(taken)
 
     def give_back(self, connection: Connection) -> None:
-        connection.execute(_GIVE_BACK, (self._process, self._name)).close()
+        connection.execute(_GIVE_BACK_OF, (self._name, self._process)).close()
 
 
 def shown(url: str) -> str:

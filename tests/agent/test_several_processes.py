@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from bot import (
     UserMessage,
     tool,
 )
-from bot.agent.loop import endings, heeding
+from bot.agent.loop import endings, heeding, live
+from bot.agent.profiles import Profile
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
 from bot.sessions.holders import AdvisoryHolders
@@ -670,6 +672,66 @@ async def test_who_stops_ends_the_turn_if_its_process_does_not(
     assert (await run).status is RunStatus.STOPPED
 
 
+@pytest.mark.usefixtures("attentive")
+async def test_a_stop_that_another_process_carries_out_leaves_the_next_turn_alone(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who asked for the stop answers the next message before it has heard of the end."""
+    go = _second_look(monkeypatch)
+    gate = model.pauses("half", "rest")
+    first = await begun(make_agent().run("one", session_id="s"))
+    await gate.reached.wait()
+    other = make_other()
+    stopping = asyncio.create_task(other.stop("s", by="mod"))
+    assert (await first).status is RunStatus.STOPPED
+    second = model.pauses("second", " answer")
+    run = await begun(other.run("two", session_id="s"))
+    await second.reached.wait()
+    go.set()
+    assert await stopping
+    second.release()
+    assert (await run).final_text == "second answer"
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_reset_waits_for_no_turn_that_began_after_it(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 60.0)
+    go = _second_look(monkeypatch)
+    gate = model.pauses("half", "rest")
+    agent, other = make_agent(), make_other()
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    resetting = asyncio.create_task(other.reset("s", by="mod"))
+    assert (await run).status is RunStatus.STOPPED
+    model.pauses("later", "never")
+    later = await begun(agent.run("two", session_id="s"))
+    go.set()
+    async with asyncio.timeout(20):
+        await resetting
+    assert (await later).status is RunStatus.STOPPED
+
+
+def _second_look(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Return what lets whoever waits for another process' end of a turn look for it."""
+    go, looks, look = asyncio.Event(), count(1), live.LiveSession.look
+
+    async def late(self: live.LiveSession) -> None:
+        if next(looks) == 2:
+            await go.wait()
+        await look(self)
+
+    monkeypatch.setattr(live.LiveSession, "look", late)
+    return go
+
+
 def _requests(agent: Agent) -> asyncio.Event:
     """Return what is set once an agent has asked that a turn be ended."""
     asked = asyncio.Event()
@@ -720,6 +782,41 @@ async def test_a_message_by_another_process_leaves_a_run_alone(
     model.says("second")
     gate.release()
     assert (await run).final_text == "half and half"
+
+
+class SlowProfiles:
+    """Keeps a turn from beginning until it may."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self.reached, self.go = asyncio.Event(), asyncio.Event()
+
+    async def of(self, session_id: str) -> Profile:
+        self.turns += 1
+        if self.turns == 2:
+            self.reached.set()
+            await self.go.wait()
+        return Profile()
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_message_by_another_process_leaves_a_turn_alone_that_just_begins(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel
+) -> None:
+    gate, profiles, seen = model.pauses("", "first"), SlowProfiles(), asyncio.Event()
+    agent = make_agent(profiles=profiles)
+    first = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    second = await begun(agent.run("two", session_id="s"))
+    model.says("second").then("third")
+    gate.release()
+    await profiles.reached.wait()
+    agent.watch(lambda session_id, events: seen.set())
+    assert (await make_other().run("three", session_id="s")).status is RunStatus.HANDED_OVER
+    await seen.wait()
+    await asyncio.sleep(0)  # whoever noticed it has done all of it
+    profiles.go.set()
+    assert [(await run).final_text for run in (first, second)] == ["first", "second"]
 
 
 @pytest.mark.usefixtures("attentive")

@@ -248,6 +248,29 @@ async def test_a_row_that_was_insisted_on_and_is_not_there_fails_its_own_job_alo
     assert [key for (key,) in keys] == ["a", "a after", "b", "b after"]
 
 
+async def test_a_lock_taken_beside_a_job_that_fails_is_free_once_it_is_given_back(
+    database: PostgresDatabase,
+) -> None:
+    await database.open()
+
+    async def use() -> None:
+        async with database.alone("it"):
+            pass
+
+    gate = threading.Event()
+    first = asyncio.create_task(database.write(lambda _: gate.wait(30)))
+    await asyncio.sleep(0)
+    failing = asyncio.create_task(database.write(change("missing")))
+    using = asyncio.create_task(use())
+    await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(first, using)
+    with pytest.raises(LookupError):
+        await failing
+    locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'"
+    assert await database.fetch(locks) == []
+
+
 async def test_the_first_that_is_wrong_is_told_not_what_followed_from_it(
     database: PostgresDatabase,
 ) -> None:

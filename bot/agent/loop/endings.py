@@ -28,11 +28,7 @@ async def stop(live: LiveSession, *, by: str, turn_id: str | None = None) -> boo
     oldest = live.session.open_turns[:1]
     if not oldest or turn_id not in (None, oldest[0].turn_id):
         return False
-    end = stopped(oldest[0].turn_id)
-    asked = await _ended_elsewhere(live, [end.turn_id], by=by)
-    shown = live.shown
-    live.interrupts.interrupt()
-    return bool(await live.record(lambda s: end_turn(s, end, by=by, shown=shown))) or asked
+    return await end(live, [oldest[0].turn_id], by=by)
 
 
 async def reset(live: LiveSession, *, by: str) -> int:

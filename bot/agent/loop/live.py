@@ -29,7 +29,7 @@ class LiveSession:
         lease: Which process runs it.
         shown: What readers have seen of the model call in progress.
         interrupts: Ends what the run in progress awaits.
-        answered: The turn that the run in progress answers.
+        answered: The turn that the run in progress answers, once it has begun with one.
         compacting: Held while it is compacted.
     """
 
@@ -91,7 +91,7 @@ class LiveSession:
     async def driving(self, turn_id: str | None) -> AsyncIterator[None]:
         """Be the one who answers, once it is this turn's moment, and heed other processes."""
         async with self.turns.driving(turn_id):
-            self.interrupts = Interrupts()
+            self.interrupts, self.answered = Interrupts(), ""
             async with self._heeding.always(self._noticed):
                 yield
 
