@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.errors import StorageError
-from bot.events import UserMessageEvent
+from bot.events import UserMessageEvent, utc_now
 from bot.frontend import ParleyClient
 from bot.frontend.commands.taking_back import NOT_YOURS
 from bot.frontend.control import NOT_YOU
@@ -346,6 +346,24 @@ async def test_a_kill_while_it_is_being_posted_says_it_once(time: Time, posted: 
         assert shown.text == NONE
     gate.release()
     assert len(time.said) == 1
+
+
+async def test_the_same_words_a_while_before_were_another_reminder(time: Time) -> None:
+    stage, gate = time.stage, Gate()
+    time.wall.now = utc_now()  # as Discord has it
+    async with time.running():
+        for when in ("in 5 minutes", "in 15 minutes"):
+            await time.remind(when, "tea")
+        time.passes(minutes=5)
+        await time.settled()
+        stage.sandbox.faults.next_send(in_=stage.desk, held_by=gate)
+        time.passes(minutes=10)
+        await gate.reached()
+        await stage.kill(time.client)
+    async with time.running():
+        await time.settled()
+    gate.release()
+    assert len(time.said) == 2
 
 
 async def test_a_kill_where_what_was_said_cannot_be_read_says_it_rather_twice_than_never(
