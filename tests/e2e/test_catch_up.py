@@ -103,6 +103,18 @@ async def test_threads_and_dms_are_caught_up_too(stage: Stage) -> None:
     assert len(stage.said(dm)) == 2
 
 
+async def test_dms_are_caught_up_where_our_clock_is_ahead_of_discords(stage: Stage) -> None:
+    stage.model.answers(echo)
+    stage.clock.advance(LONG.total_seconds() - 600)
+    dm = stage.alice.dm(stage.bot)
+    async with stage.running():
+        await stage.alice.says("hello", in_=dm)
+        await stage.says(dm, "Re: hello")
+    await stage.alice.says("still there?", in_=dm)
+    async with stage.running():
+        await stage.says(dm, "Re: still there?")
+
+
 async def test_only_places_with_something_new_are_read(stage: Stage) -> None:
     quiet = stage.guild.channel("quiet")
     await acquainted(stage)

@@ -132,7 +132,7 @@ class Arrivals:
             if self._closed or not await self._take(messages, channel):
                 self._is_behind(channel)
                 return
-        self._seen.note(channel.id, max(after, last))
+        self._seen.note(channel.id, last)
 
     def _opened_at(self, channel: Channel) -> int | None:
         """Return where a thread begins that the bot has opened: all that is said there is for it.
