@@ -29,7 +29,7 @@ class Place:
         return f"{self.kind}-{self.channel_id}"
 
 
-CLOCKS_DIFFER = timedelta(minutes=1)  # at the most, ours and Discord's
+CLOCKS_DIFFER = timedelta(hours=1)  # at the most, ours and Discord's
 
 _SESSION = re.compile(r"(thread|channel|dm)-([1-9][0-9]{0,19})")
 _USER = re.compile(r"user-([1-9][0-9]{0,19})")

@@ -21,7 +21,7 @@ import discord
 from bot.agent import Agent, UserMessage
 from bot.errors import AccessDeniedError, StorageError, ToolError
 from bot.events import Author, ErrorEvent
-from bot.frontend.ids import CLOCKS_DIFFER, Place, PlaceKind, place_of, source_id_of, user_of
+from bot.frontend.ids import Place, PlaceKind, place_of, source_id_of, user_of
 from bot.frontend.people import People, speaker
 from bot.frontend.refusals import DiscordError, RefusedError, UnavailableError, asked
 from bot.frontend.rights.permissions import WRITE, may
@@ -39,6 +39,7 @@ from bot.sessions.schedules import Begun, Schedule, ScheduleStore
 logger = logging.getLogger(__name__)
 
 LOOKED_AFTER = 60.0  # seconds: the clock may be moved, and other processes schedule too
+BEFORE_DUE = timedelta(minutes=1)  # clocks differ; the same words before that were another one
 RETRY_AFTER = (1.0, 5.0, 25.0, 60.0)  # seconds, while Discord cannot be reached
 
 
@@ -181,7 +182,7 @@ async def _post(
     parts: Reminding, schedule: Schedule, place: Place, due: datetime, *, before: bool
 ) -> None:
     """Post the text, unless it is there; sent again, it is known by its nonce."""
-    since = discord.utils.time_snowflake(due - CLOCKS_DIFFER)
+    since = discord.utils.time_snowflake(due - BEFORE_DUE)
     key = Key(schedule.schedule_id, f"{due:%Y%m%dT%H%M%S}", Purpose.NOTICE)
     text = f"⏰ {person(schedule.user_id)}: {schedule.text}"
     shown = Shown(key=key, content=text, asked=source_id_of(since))
