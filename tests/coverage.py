@@ -38,9 +38,9 @@ def main() -> int:
 def measured() -> dict[str, Any]:
     """Combine what all processes of the tests have measured, and return it by file."""
     data = coverage.Coverage()
+    data.load()  # what is combined then is added
     if list(Path().glob(".coverage.*")):
         data.combine(keep=False)
-    data.load()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         data.json_report(outfile=str(report))

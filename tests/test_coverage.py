@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from coverage import CoverageData
+
 from tests.commands import ended, running
 
 
@@ -11,3 +13,20 @@ async def test_without_a_run_of_the_tests_it_says_what_to_do(tmp_path: Path) -> 
     assert end.status == 1
     assert end.out == "Nothing was measured here: run `make test` first.\n"
     assert end.err == ""
+
+
+async def test_what_a_process_measured_that_ended_late_is_added(tmp_path: Path) -> None:
+    for room, suffix in (("one", None), ("two", "late")):
+        file = tmp_path / "bot" / room / "part.py"
+        file.parent.mkdir(parents=True)
+        file.write_text("x = 1\n")
+        measured = CoverageData(basename=str(tmp_path / ".coverage"), suffix=suffix)
+        measured.add_arcs({str(file): [(-1, 1), (1, -1)]})
+        measured.write()
+        measured.close()
+    async with running(in_=tmp_path, program=("-m", "tests.coverage")) as process:
+        end = await ended(process)
+    assert [line.split()[:3] for line in end.out.splitlines()] == [
+        ["ok", "one", "100.00"],
+        ["ok", "two", "100.00"],
+    ]
