@@ -11,6 +11,7 @@ import pytest
 
 from bot.errors import StorageError
 from bot.storage import Connection, SQLiteDatabase, migrations
+from tests.storage.together import held_back
 
 INSERT = "INSERT INTO marks VALUES (?, '')"
 COUNT = "SELECT count(*) FROM marks"
@@ -31,19 +32,6 @@ def insert(key: str, fault: Exception | None = None) -> Job:
 async def count(database: SQLiteDatabase) -> int:
     rows = await database.fetch(COUNT)
     return int(rows[0][0])
-
-
-async def held_back(database: SQLiteDatabase, *jobs: Job) -> list[str | BaseException]:
-    """Run jobs that all wait at the same moment, behind one that takes its time."""
-    await database.open()
-    gate = threading.Event()
-    first = asyncio.create_task(database.write(lambda _: gate.wait(30)))
-    await asyncio.sleep(0)
-    tasks = [asyncio.create_task(database.write(job)) for job in jobs]
-    await asyncio.sleep(0)
-    gate.set()
-    await first
-    return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 # -- reading -------------------------------------------------------------------------------------

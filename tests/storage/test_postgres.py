@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ import pytest
 from bot.errors import StorageError
 from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
 from tests.postgres import Server, serving
+from tests.storage.together import errors_of_many, held_back
 
 INSERT = "INSERT INTO marks (key, value) VALUES (?, '')"
 COUNT = "SELECT count(*) FROM marks"
@@ -176,21 +175,6 @@ async def test_what_waits_when_a_lost_connection_is_noticed_is_still_committed_t
 
 
 # -- transactions shared by many -------------------------------------------------------------------
-
-
-async def held_back(
-    database: PostgresDatabase, *jobs: Callable[[Connection], object]
-) -> list[object]:
-    """Run jobs that all wait at the same moment, behind one that takes its time."""
-    await database.open()
-    gate = threading.Event()
-    first = asyncio.create_task(database.write(lambda _: gate.wait(30)))
-    await asyncio.sleep(0)
-    tasks = [asyncio.create_task(database.write(job)) for job in jobs]
-    await asyncio.sleep(0)
-    gate.set()
-    await first
-    return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def insert(key: str) -> Callable[[Connection], str]:
@@ -490,21 +474,7 @@ async def test_eight_processes_that_open_an_empty_database_at_once_all_work(
     postgres: Server,
 ) -> None:
     url = postgres.new_database()
-    processes = [
-        subprocess.Popen(  # noqa: ASYNC220 - our own program; nothing else runs on this loop
-            [sys.executable, "-W", "error", "-c", OPEN_AND_WRITE, url, str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(8)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    errors = [process.communicate("go")[1] for process in processes]
-    assert errors == [""] * 8
+    assert errors_of_many(OPEN_AND_WRITE, url) == [""] * 8
     database = PostgresDatabase(url)
     assert await count(database) == 8
     await database.close()

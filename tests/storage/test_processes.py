@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.storage import SQLiteDatabase
+from tests.storage.together import errors_of_many
 
 OPEN_AND_WRITE = """
 import asyncio, sys
@@ -51,21 +52,7 @@ raise LookupError("at the top")
 
 async def test_eight_processes_that_open_a_new_file_at_once_all_work(tmp_path: Path) -> None:
     path = tmp_path / "data.db"
-    processes = [
-        subprocess.Popen(  # noqa: ASYNC220 - our own program; nothing else runs on this loop
-            [sys.executable, "-W", "error", "-c", OPEN_AND_WRITE, str(path), str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(8)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    errors = [process.communicate("go")[1] for process in processes]
-    assert errors == [""] * 8
+    assert errors_of_many(OPEN_AND_WRITE, str(path)) == [""] * 8
     database = SQLiteDatabase(path)
     assert await database.fetch("SELECT count(*) FROM marks") == [(8,)]
     await database.close()
