@@ -162,10 +162,11 @@ async def test_a_forward_is_quoted_and_can_forge_nothing(stage: Stage) -> None:
 async def test_a_reply_to_what_is_not_known_quotes_it(stage: Stage) -> None:
     said = await stage.bob.says(f"{stage.mod.mention} tea?", in_=stage.general)
     stage.model.says("Tea.").then("Yes.").then("Right.")
-    async with stage.running():
+    async with stage.running() as client:
         opening = await stage.alice.says(stage.bot.mention, in_=stage.general, reply_to=said)
         thread = await stage.thread_on(opening)
         answer = await stage.says(thread, "Tea.")
+        await client._parts.reconciler.caught_up(f"thread-{thread.id}")
         assert own(stage) == "[quoted: the message of bob that this one replies to]\n> @mod tea?"
         known = await stage.alice.says("sure?", in_=thread, reply_to=answer)
         await stage.says(thread, "Yes.")
