@@ -15,7 +15,6 @@ from bot.sessions.erasing import (
     files_of,
     quoted_by,
     unquoted,
-    written_by,
 )
 from bot.sessions.session import Session
 from bot.sessions.times import stored_time
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     from bot.storage import Connection
 
 _WROTE = """
-    INSERT INTO authors (user_id, session_id, last_at, messages) VALUES (?, ?, ?, ?)
+    INSERT INTO authors (user_id, session_id, last_at, messages) VALUES (?, ?, ?, 1)
     ON CONFLICT (user_id, session_id) DO UPDATE
-    SET last_at = excluded.last_at, messages = authors.messages + excluded.messages"""
+    SET last_at = excluded.last_at, messages = authors.messages + 1"""
 
 _WROTE_LESS = "UPDATE authors SET messages = messages - ? WHERE user_id = ? AND session_id = ?"
 
@@ -77,15 +76,19 @@ _SELECT_USES = """
 
 def note_whose(connection: Connection, session_id: str, events: Sequence[RecordedEvent]) -> None:
     """Note who wrote, who is quoted and which bytes are referred to in events being stored."""
-    at = {e.author.user_id: e.at for e in events if isinstance(e, UserMessageEvent) and e.author}
-    for user_id, messages in written_by(events).items():
-        row = (user_id, session_id, stored_time(at[user_id]), messages)
-        connection.execute(_WROTE, row).close()
     for event in events:
         for file in files_of(event):
             connection.execute(_USES, (file.sha256, session_id, event.turn_id)).close()
-        for user_id in quoted_by(event):
-            connection.execute(_QUOTES, (user_id, session_id, event.turn_id)).close()
+        if isinstance(event, UserMessageEvent):
+            _note_people(connection, session_id, event)
+
+
+def _note_people(connection: Connection, session_id: str, message: UserMessageEvent) -> None:
+    if message.author:
+        row = (message.author.user_id, session_id, stored_time(message.at))
+        connection.execute(_WROTE, row).close()
+    for user_id in quoted_by(message):
+        connection.execute(_QUOTES, (user_id, session_id, message.turn_id)).close()
 
 
 def turns_of(connection: Connection, session_id: str, user_id: str) -> Sequence[str]:

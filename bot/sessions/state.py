@@ -20,7 +20,8 @@ class State(MutableMapping[str, Any]):
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         self._values: dict[str, Any] = {}
-        self.update(values or {})
+        if values:
+            self.update(values)
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]

@@ -428,7 +428,6 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
     ("query", "values"),
     [
         (listings._WRITTEN_BY, ("alice", "9", 10)),
-        (listings._SELECT_PAGE, ("alice", "9", 10)),
         (listings._SELECT_AFTER, ("", 10)),
         ("SELECT user_id, messages FROM authors WHERE session_id = ?", ("s",)),
         (homes._ON, (1, 10)),
@@ -447,10 +446,24 @@ async def test_what_was_written_before_is_found_and_forgotten(old: SQLSessionMan
 async def test_no_query_looks_at_all_sessions(
     sqlite: SQLiteSessionManager, query: str, values: tuple[object, ...]
 ) -> None:
-    plan = await sqlite.database.fetch(f"EXPLAIN QUERY PLAN {query}", values)
-    steps = [row[-1] for row in plan]
+    steps = await plan_of(sqlite, query, values)
     assert all("USING" in step for step in steps if step.startswith(("SCAN", "SEARCH")))
     assert not any("TEMP B-TREE FOR ORDER BY" in step for step in steps), steps
+
+
+async def test_somebodys_sessions_are_sorted_without_looking_at_those_of_others(
+    sqlite: SQLiteSessionManager,
+) -> None:
+    steps = await plan_of(sqlite, listings._SELECT_PAGE, ("alice", "9", 10))
+    looks = [step for step in steps if step.startswith(("SCAN", "SEARCH"))]
+    assert set(looks) == {"SEARCH sessions USING INDEX sessions_of_user (user_id=?)"}
+
+
+async def plan_of(
+    sqlite: SQLiteSessionManager, query: str, values: tuple[object, ...]
+) -> Sequence[str]:
+    plan = await sqlite.database.fetch(f"EXPLAIN QUERY PLAN {query}", values)
+    return [row[-1] for row in plan]
 
 
 async def test_thousands_of_sessions_of_one_person_are_listed_in_pages(
