@@ -123,8 +123,9 @@ async def on_disk(folder: Path) -> Row:
     floor, ours = [], []
     worker = Worker(pair)
     for number in range(pair.rounds):
-        floor.append(await timed(lambda n=number: worker.turn(n)))  # type: ignore[misc]
         name, seq = f"s{number}", pair.rounds + number
+        await pair.manager.get(name)
+        floor.append(await timed(lambda n=number: worker.turn(n)))  # type: ignore[misc]
         ours.append(await timed(lambda n=name, i=seq: turn(pair.manager, n, i)))  # type: ignore[misc]
     await worker.close()
     await pair.close()
