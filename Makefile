@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+export PYTHONDONTWRITEBYTECODE := # hundreds of processes are started: one compiles for all
 
 .PHONY: sandbox run demo test check crash chaos bench screenshots format clean
 
@@ -18,14 +19,14 @@ demo: $(VENV)/.run
 	$(PY) -m bot sandbox --demo
 
 test: $(VENV)/.test
-	$(PY) -m pytest -q -n 4 --dist worksteal --cov --cov-report=
+	$(PY) -m pytest -q -n 4 --dist worksteal $(if $(COVERAGE),--cov --cov-report=)
 
 check: $(VENV)/.test
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(PY) -m tests.coverage
+	$(if $(COVERAGE),$(PY) -m tests.coverage)
 
 crash: $(VENV)/.test
 	$(PY) -m benchmarks.crash

@@ -1,4 +1,4 @@
-"""How much of each room the tests reach: `python -m tests.coverage`, after `make test`."""
+"""How much of each room the tests reach: `make test check COVERAGE=yes`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main() -> int:
     try:
         found = measured()
     except NoDataError:
-        sys.stdout.write("Nothing was measured here: run `make test` first.\n")
+        sys.stdout.write("Nothing was measured here: run `make test COVERAGE=yes` first.\n")
         return 1
     poor: list[tuple[str, Any]] = []
     for room, files in sorted(by_room(found).items()):

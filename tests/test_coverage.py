@@ -11,7 +11,7 @@ async def test_without_a_run_of_the_tests_it_says_what_to_do(tmp_path: Path) -> 
     async with running(in_=tmp_path, program=("-m", "tests.coverage")) as process:
         end = await ended(process)
     assert end.status == 1
-    assert end.out == "Nothing was measured here: run `make test` first.\n"
+    assert end.out == "Nothing was measured here: run `make test COVERAGE=yes` first.\n"
     assert end.err == ""
 
 
