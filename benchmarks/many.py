@@ -14,8 +14,8 @@ from pathlib import Path
 
 from bot.events import AssistantMessageEvent, Author, UserMessageEvent, utc_now
 from bot.sessions import Session, SQLiteSessionManager
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.rests import RestStore
+from bot.sessions.stores.deliveries import DeliveryStore
+from bot.sessions.stores.rests import RestStore
 
 SIZES = (1_000, 10_000, 100_000)
 ROUNDS = 15

@@ -34,8 +34,8 @@ from bot.frontend.settings.look import manner_of
 from bot.frontend.view.answers import Look
 from bot.frontend.view.view import view, with_reminders
 from bot.sessions import PostgresSessionManager, Session, SQLiteSessionManager, SQLSessionManager
-from bot.sessions.deliveries import Delivery
-from bot.sessions.rests import Rest
+from bot.sessions.stores.deliveries import Delivery
+from bot.sessions.stores.rests import Rest
 from bot.storage.moving import move
 from tests.e2e.stage import Tools, parley
 from tests.postgres import serving

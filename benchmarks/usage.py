@@ -20,9 +20,9 @@ from bot.agent.usage.budgets import Budgets, Limits
 from bot.agent.usage.meter import Call
 from bot.agent.usage.metering import StoredMeter
 from bot.events import Usage
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.periods import Period, Span
-from bot.sessions.usage import UsageStore
+from bot.sessions.stores.homes import Home, HomeStore
+from bot.sessions.stores.periods import Period, Span
+from bot.sessions.stores.usage import UsageStore
 from bot.storage import SQLiteDatabase
 
 CALLS = 1_000_000

@@ -23,8 +23,8 @@ from bot.joining.tools import OF_DISCORD, OWN, TOOLS, chosen_tools, read_policy
 from bot.mcp import open_servers
 from bot.providers import Provider
 from bot.sessions import SQLSessionManager
-from bot.sessions.homes import HomeStore
-from bot.sessions.usage import UsageStore
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.usage import UsageStore
 from bot.storage.claim import claimed
 from bot.watchdog import watched
 

@@ -17,7 +17,7 @@ from bot.config import Settings, load_settings, unknown_names, variables_of
 from bot.errors import ConfigError, ModelError, StorageError
 from bot.joining.resources import make_provider, make_store
 from bot.mcp import Patience, Server, Servers, open_servers
-from bot.sessions.marks import MarkStore
+from bot.sessions.stores.marks import MarkStore
 
 MESSAGE_CONTENT = 1 << 18 | 1 << 19
 """The application flags of a verified and of a small bot (reference, "Application Flags")."""

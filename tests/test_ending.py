@@ -160,7 +160,7 @@ async def test_a_connection_that_ends_for_good_ends_it_though_a_tool_hangs(
         ("discord:Client", "login"),
         ("bot.frontend.client", "learn_gateway"),
         ("bot.frontend.commands.tree:Tree", "sync_if_changed"),
-        ("bot.sessions.marks:MarkStore", "get"),
+        ("bot.sessions.stores.marks:MarkStore", "get"),
         ("discord:AutoShardedClient", "launch_shards"),
         ("discord:AutoShardedClient", "connect"),
         ("discord:AutoShardedClient", "close"),

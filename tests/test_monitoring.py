@@ -21,7 +21,7 @@ from bot.monitoring import Metrics, Watched
 from bot.monitoring.prometheus import PrometheusMetrics
 from bot.monitoring.server import ask_health, monitored
 from bot.sandbox import Scope
-from bot.sessions.open_work import OpenWork
+from bot.sessions.stores.open_work import OpenWork
 from tests.commands import run, running
 from tests.setups import PATIENCE, Setup, set_up
 

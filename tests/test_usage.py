@@ -12,7 +12,7 @@ import pytest
 from bot.commands import usage_report as report
 from bot.commands.usage_report import usage_report
 from bot.events import Usage, utc_now
-from bot.sessions.usage import By, Purpose, UsageStore, Used
+from bot.sessions.stores.usage import By, Purpose, UsageStore, Used
 from bot.storage import Database, PostgresDatabase, SQLiteDatabase
 from tests.commands import run
 

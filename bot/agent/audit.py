@@ -23,9 +23,9 @@ from bot.events import (
     ToolStartedEvent,
     UserMessageEvent,
 )
-from bot.sessions.actions import ActionStore
-from bot.sessions.policies import PolicyChange, PolicyStore
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores.actions import ActionStore
+from bot.sessions.stores.policies import PolicyChange, PolicyStore
 from bot.sessions.times import EVER
 
 PAGE = 1000

@@ -53,7 +53,7 @@ def _told(settings: Any, telling: Coroutine[Any, Any, None]) -> int:
 async def _tell_usage(settings: Any, given: argparse.Namespace) -> None:
     from bot.commands.usage_report import usage_report
     from bot.joining.resources import make_store
-    from bot.sessions.usage import By, UsageStore
+    from bot.sessions.stores.usage import By, UsageStore
 
     database, by = make_store(settings).database, By(given.by) if given.by else None
     try:

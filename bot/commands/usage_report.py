@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import date
 
 from bot.events import utc_now
-from bot.sessions.periods import Period, Span
-from bot.sessions.usage import By, Sums, UsageStore
-from bot.sessions.usage_csv import CALLS, SUMS, call_row, csv_of, sums_row
+from bot.sessions.stores.periods import Period, Span
+from bot.sessions.stores.usage import By, Sums, UsageStore
+from bot.sessions.stores.usage_csv import CALLS, SUMS, call_row, csv_of, sums_row
 
 COLUMNS = ("calls", "input", "output", "cached", "unknown")
 PAGE = 1000

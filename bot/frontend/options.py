@@ -10,7 +10,7 @@ from enum import StrEnum
 from bot.agent.usage.budgets import Budgets
 from bot.events import utc_now
 from bot.frontend.shards import ALL, IDENTIFY_SECONDS, Shards
-from bot.sessions.lifetimes import Lifetime
+from bot.sessions.stores.lifetimes import Lifetime
 
 DISCORD_API = "https://discord.com/api/v10"
 

@@ -16,7 +16,7 @@ from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.refusals import DiscordError, RefusedError, asked
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.text import speaker_name
-from bot.sessions.homes import Home
+from bot.sessions.stores.homes import Home
 
 logger = logging.getLogger(__name__)
 

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from bot.frontend.own.forgetting import Forgetter
 from bot.frontend.shards import Alone
 from bot.sessions import SessionStore, SQLSessionManager
-from bot.sessions.actions import ActionStore
-from bot.sessions.consents import ConsentStore
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.homes import HomeStore
-from bot.sessions.ids import SessionIds
-from bot.sessions.marks import MarkStore
-from bot.sessions.memories import MemoryManager
-from bot.sessions.places import PlaceStore
-from bot.sessions.policies import PolicyStore
-from bot.sessions.rests import RestStore
-from bot.sessions.schedules import ScheduleStore
-from bot.sessions.settings import SettingsStore
-from bot.sessions.sql_memories import memories_in
-from bot.sessions.usage import UsageStore
+from bot.sessions.stores.actions import ActionStore
+from bot.sessions.stores.consents import ConsentStore
+from bot.sessions.stores.deliveries import DeliveryStore
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.ids import SessionIds
+from bot.sessions.stores.marks import MarkStore
+from bot.sessions.stores.memories import MemoryManager
+from bot.sessions.stores.places import PlaceStore
+from bot.sessions.stores.policies import PolicyStore
+from bot.sessions.stores.rests import RestStore
+from bot.sessions.stores.schedules import ScheduleStore
+from bot.sessions.stores.settings import SettingsStore
+from bot.sessions.stores.sql_memories import memories_in
+from bot.sessions.stores.usage import UsageStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from bot.config import Settings
 from bot.frontend import DMPolicy, FrontendOptions, Operator, ReplyMode
 from bot.frontend.shards import Shards
 from bot.joining.agent import SPEAKERS
-from bot.sessions.lifetimes import Lifetime
+from bot.sessions.stores.lifetimes import Lifetime
 
 
 def frontend_options(settings: Settings) -> FrontendOptions:

@@ -9,8 +9,8 @@ from bot.config import Settings
 from bot.errors import ConfigError
 from bot.monitoring import Watched
 from bot.sessions import SQLSessionManager
-from bot.sessions.marks import MarkStore
-from bot.sessions.open_work import open_work
+from bot.sessions.stores.marks import MarkStore
+from bot.sessions.stores.open_work import open_work
 
 if TYPE_CHECKING:
     from bot.frontend import ParleyClient

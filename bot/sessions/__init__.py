@@ -1,11 +1,11 @@
 """Sessions: what one is, and where they live."""
 
+from bot.sessions.database.postgres import PostgresSessionManager
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.database.sqlite import SQLiteSessionManager
 from bot.sessions.manager import SessionManager
 from bot.sessions.memory import InMemorySessionManager
-from bot.sessions.postgres import PostgresSessionManager
 from bot.sessions.session import Session, check_session_id
-from bot.sessions.sql import SQLSessionManager
-from bot.sessions.sqlite import SQLiteSessionManager
 from bot.sessions.state import State
 from bot.sessions.store import (
     ApprovalRecord,

@@ -8,8 +8,8 @@ from bot.agent.loop.closing import end_turn
 from bot.errors import SessionConflictError, SessionExistsError, StateError, TransferError
 from bot.events import TurnEndedEvent, TurnOutcome
 from bot.sessions import Session, SQLSessionManager
-from bot.sessions.deliveries import showing_up_to
-from bot.sessions.rows import saving
+from bot.sessions.database.rows import saving
+from bot.sessions.stores.deliveries import showing_up_to
 from bot.storage import Connection
 from bot.transfer.conversation import Conversation
 

@@ -20,7 +20,7 @@ from bot.events import (
     utc_now,
 )
 from bot.sandbox.model import ScriptedModel
-from bot.sessions.policies import ChangeKind, PolicyChange, PolicyStore
+from bot.sessions.stores.policies import ChangeKind, PolicyChange, PolicyStore
 from tests.agent.conftest import MakeAgent
 
 

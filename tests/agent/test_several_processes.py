@@ -32,7 +32,7 @@ from bot.agent.loop import endings, heeding, live
 from bot.agent.profiles import Profile
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
-from bot.sessions.holders import AdvisoryHolders
+from bot.sessions.database.holders import AdvisoryHolders
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
 MakeOther = Callable[..., Agent]

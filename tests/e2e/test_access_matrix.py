@@ -33,7 +33,7 @@ from bot.frontend.schedules.scheduling import NOT_THERE
 from bot.sandbox import Message, Person, Place
 from bot.sandbox.answers import first_response
 from bot.sandbox.gestures import click
-from bot.sessions.sql_memories import memories_in
+from bot.sessions.stores.sql_memories import memories_in
 from tests.e2e.stage import Stage
 
 EVERYBODY = ("elsewhere", "stranger", "reader", "participant", "author", "moderator")

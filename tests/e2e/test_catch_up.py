@@ -11,7 +11,7 @@ import pytest
 from bot.events import UserMessageEvent
 from bot.frontend.hearing import catch_up, inbox
 from bot.sandbox import Gate, Kind, ManualClock, Place, Refusal
-from bot.sessions.places import PlaceStore
+from bot.sessions.stores.places import PlaceStore
 from tests.e2e.stage import Stage
 
 LONG = timedelta(hours=3)

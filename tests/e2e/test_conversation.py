@@ -5,8 +5,8 @@ from bot.frontend.hearing.seen import BEGINNING
 from bot.frontend.options import DMPolicy, ReplyMode
 from bot.frontend.rate import TOO_FAST
 from bot.sandbox import Overwrite
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.places import PlaceStore
+from bot.sessions.stores.homes import Home, HomeStore
+from bot.sessions.stores.places import PlaceStore
 from tests.e2e.stage import Stage
 from tests.setups import labels
 

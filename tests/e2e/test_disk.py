@@ -13,7 +13,7 @@ import pytest
 from bot.errors import StorageError
 from bot.frontend.hearing import catch_up
 from bot.frontend.recovery import comeback
-from bot.sessions.rests import RestStore
+from bot.sessions.stores.rests import RestStore
 from bot.storage import connection as storage
 from tests.commands import running, stopped
 from tests.disks import fill, mounted

@@ -22,7 +22,7 @@ from bot.frontend.own.remembering import (
 from bot.frontend.schedules.scheduling import NONE
 from bot.sandbox import Message
 from bot.sessions import SQLiteSessionManager
-from bot.sessions.sql_memories import memories_in
+from bot.sessions.stores.sql_memories import memories_in
 from tests.e2e.stage import Stage
 from tests.e2e.test_own_data import file_of
 from tests.setups import labels

@@ -26,8 +26,8 @@ from bot.sandbox import Answer, Overwrite, Person, Place
 from bot.sandbox.answers import first_response
 from bot.sandbox.gestures import click
 from bot.sessions import SQLiteSessionManager
-from bot.sessions.lifetimes import Lifetime
-from bot.sessions.marks import MarkStore
+from bot.sessions.stores.lifetimes import Lifetime
+from bot.sessions.stores.marks import MarkStore
 from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 

@@ -23,7 +23,7 @@ from bot.frontend.shards import Shards
 from bot.sandbox import Message, Refusal
 from bot.sandbox.gates import Gate
 from bot.sessions import SQLiteSessionManager
-from bot.sessions.rests import RestStore
+from bot.sessions.stores.rests import RestStore
 from tests.e2e.stage import Stage
 from tests.setups import labels
 

@@ -20,8 +20,8 @@ from bot.frontend.schedules.scheduling import CANCELLED, NONE, NOT_THERE
 from bot.frontend.schedules.when import NOT_READ
 from bot.frontend.shards import Shards
 from bot.sandbox.gates import Gate
-from bot.sessions.homes import HomeStore
-from bot.sessions.schedules import Schedule, ScheduleStore
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.schedules import Schedule, ScheduleStore
 from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 

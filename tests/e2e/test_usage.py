@@ -11,7 +11,7 @@ from bot.events import AssistantMessageEvent, TurnEndedEvent, Usage
 from bot.frontend.ids import user_id_of
 from bot.sandbox import ManualClock, Person
 from bot.sandbox.model.replies import chunk, delta_chunk
-from bot.sessions.usage import Purpose, UsageStore, Used
+from bot.sessions.stores.usage import Purpose, UsageStore, Used
 from tests.e2e.stage import Stage
 from tests.setups import labels
 

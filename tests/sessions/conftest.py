@@ -13,7 +13,7 @@ from bot.sessions import (
     SessionStore,
     SQLiteSessionManager,
 )
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.sql import SQLSessionManager
 from bot.storage import PostgresDatabase, SQLiteDatabase
 from tests.sessions.third_party import DictManager, ObjectManager
 

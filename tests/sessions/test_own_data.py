@@ -32,21 +32,17 @@ from bot.sessions import (
     SessionStore,
     SQLiteSessionManager,
     SQLSessionManager,
-    actions,
-    deliveries,
-    homes,
-    listings,
-    rests,
-    sql,
 )
-from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.database import listings, sql
 from bot.sessions.erasing import FORGOTTEN
-from bot.sessions.rests import RestStore
+from bot.sessions.stores import actions, deliveries, homes, rests
+from bot.sessions.stores.deliveries import DeliveryStore
+from bot.sessions.stores.rests import RestStore
 from bot.sessions.times import stored_time
 from bot.storage import migrations
 from tests.sessions.samples import answers, calls, decides, requests, starts
-from tests.sessions.test_rests import ids
-from tests.sessions.test_small_stores import SENT
+from tests.sessions.stores.test_rests import ids
+from tests.sessions.stores.test_small_stores import SENT
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 FILE = Attachment(sha256="f" * 64, media_type="image/png", name="a.png")

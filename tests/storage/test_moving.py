@@ -14,9 +14,9 @@ import pytest
 from bot import SQLiteSessionManager
 from bot.errors import ConfigError, StorageError
 from bot.sessions import PostgresSessionManager
-from bot.sessions.deliveries import Delivery, DeliveryStore
-from bot.sessions.marks import MarkStore
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores.deliveries import Delivery, DeliveryStore
+from bot.sessions.stores.marks import MarkStore
 from bot.storage import ends, moving
 from bot.storage.ends import Table, opened
 from bot.storage.moving import Moved, move

@@ -26,8 +26,8 @@ from bot.events import (
     utc_now,
 )
 from bot.sessions import Session, SQLiteSessionManager
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.rests import RestStore
+from bot.sessions.stores.deliveries import DeliveryStore
+from bot.sessions.stores.rests import RestStore
 from bot.transfer import export_session, read_file, take_in
 from bot.transfer.taking import made
 

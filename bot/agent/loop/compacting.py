@@ -24,7 +24,7 @@ from bot.errors import ContextTooLongError, ModelError
 from bot.events import CompactionDoneEvent, RecordedEvent, Usage, UserMessageEvent, new_id
 from bot.failpoints import around
 from bot.sessions import Session
-from bot.sessions.usage import Purpose
+from bot.sessions.stores.usage import Purpose
 
 logger = logging.getLogger(__name__)
 

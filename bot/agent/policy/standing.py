@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 from bot.agent.approvers import Approvers
 from bot.agent.policy.rule import Grant, Mode, Rule
-from bot.sessions.policies import ChangeKind, PolicyChange
+from bot.sessions.stores.policies import ChangeKind, PolicyChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from bot.agent.tools.tool import Tool, tool
 from bot.errors import NoRoomError, ToolError
 from bot.events import Recalled, Receipt, RecordedEvent, ToolResultEvent, UserMessageEvent
 from bot.sessions import Session, SessionManager
-from bot.sessions.memories import LONGEST, InMemoryMemoryManager, Memory, MemoryManager
+from bot.sessions.stores.memories import LONGEST, InMemoryMemoryManager, Memory, MemoryManager
 
 __all__ = ["InMemoryMemoryManager", "Memory", "MemoryManager", "Recollection", "remember_tool"]
 

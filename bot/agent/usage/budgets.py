@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from bot.sessions.periods import Period, Span
-from bot.sessions.usage import Sums, UsageStore
+from bot.sessions.stores.periods import Period, Span
+from bot.sessions.stores.usage import Sums, UsageStore
 
 
 class Whose(StrEnum):

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from bot.agent.model.service import Model, ModelAnswer, ModelEvent, ModelRequest, Reported, Retrying
 from bot.events import Usage
-from bot.sessions.usage import Purpose
+from bot.sessions.stores.usage import Purpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

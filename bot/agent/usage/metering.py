@@ -10,8 +10,8 @@ from bot.agent.usage.budgets import Budgets, Ledger, Limits, ServerLimits, used_
 from bot.agent.usage.meter import Call
 from bot.errors import BudgetUsedUpError
 from bot.events import Usage, utc_now
-from bot.sessions.homes import HomeStore
-from bot.sessions.usage import UsageStore, Used
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.usage import UsageStore, Used
 
 ActorOf = Callable[[str, int | None], Awaitable[Actor]]
 """Who somebody is in a server; in none, so without roles, where that is `None`."""

@@ -26,7 +26,7 @@ from bot.frontend.stores import Stores
 from bot.frontend.tasks import Tasks
 from bot.frontend.text import plain
 from bot.frontend.view.card import person
-from bot.sessions.policies import ChangeKind, PolicyChange, server_scope
+from bot.sessions.stores.policies import ChangeKind, PolicyChange, server_scope
 
 WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
 APPROVED, DENIED, WITHDRAWN = "Approved.", "Denied.", "Withdrawn."

@@ -17,7 +17,7 @@ from bot.frontend.approvals.decisions import told
 from bot.frontend.approvals.policy import ServerPolicy
 from bot.frontend.text import code, plain
 from bot.frontend.view.card import person
-from bot.sessions.policies import ChangeKind, PolicyChange, PolicyStore, server_scope
+from bot.sessions.stores.policies import ChangeKind, PolicyChange, PolicyStore, server_scope
 
 NO_TOOL = "There is no such tool."
 EVERYBODY = (

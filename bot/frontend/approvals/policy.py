@@ -9,8 +9,8 @@ from bot.agent.policy.file import PolicyFile
 from bot.agent.policy.policy import Rules
 from bot.agent.policy.rule import UNSAID, Mode, OperatorRule, Rule
 from bot.agent.policy.standing import Standing, standing
-from bot.sessions.homes import HomeStore
-from bot.sessions.policies import PolicyStore, server_scope
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.policies import PolicyStore, server_scope
 
 OFF = OperatorRule(rule=Rule(mode=Mode.NEVER), managers=Mode.OWN)
 """What holds of a tool that is off until it is enabled: managers may have it as it says itself."""

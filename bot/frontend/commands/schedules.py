@@ -14,7 +14,7 @@ from bot.frontend.ids import user_id_of
 from bot.frontend.people import People
 from bot.frontend.schedules.scheduling import LONGEST, NOT_THERE, Scheduling
 from bot.frontend.text import one_line
-from bot.sessions.homes import Home
+from bot.sessions.stores.homes import Home
 
 CHOICES = 25  # Discord shows no more
 Choices = list[app_commands.Choice[str]]

@@ -11,7 +11,7 @@ from discord import app_commands
 
 from bot.frontend.commands.interactions import tell_failure
 from bot.frontend.refusals import RefusedError, asked
-from bot.sessions.marks import MarkStore
+from bot.sessions.stores.marks import MarkStore
 
 logger = logging.getLogger(__name__)
 

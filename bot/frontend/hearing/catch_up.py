@@ -16,7 +16,7 @@ from bot.events import utc_now
 from bot.frontend.hearing.arrivals import Arrivals
 from bot.frontend.hearing.missed import Channel
 from bot.frontend.tasks import Tasks
-from bot.sessions.places import PlaceStore
+from bot.sessions.stores.places import PlaceStore
 
 logger = logging.getLogger(__name__)
 

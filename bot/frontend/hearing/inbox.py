@@ -25,8 +25,8 @@ from bot.frontend.refusals import DiscordError, UnavailableError
 from bot.frontend.showing.outbox import Outbox
 from bot.frontend.showing.runs import Runs
 from bot.frontend.showing.trouble import Outage
-from bot.sessions.homes import HomeStore
-from bot.sessions.marks import MarkStore
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.marks import MarkStore
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from bot.frontend.settings.book import SettingsBook
 from bot.frontend.showing.outbox import Outbox
 from bot.frontend.text import thread_name
 from bot.sessions import SessionStore
-from bot.sessions.homes import Home
-from bot.sessions.marks import MarkStore
+from bot.sessions.stores.homes import Home
+from bot.sessions.stores.marks import MarkStore
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import discord
 
 from bot.errors import StorageError
 from bot.events import utc_now
-from bot.sessions.places import PlaceStore
+from bot.sessions.stores.places import PlaceStore
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.sessions import SessionStore
-from bot.sessions.marks import MarkStore
+from bot.sessions.stores.marks import MarkStore
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from bot.frontend.hearing.seen import QUIET, id_at
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.places import PlaceStore
+from bot.sessions.stores.deliveries import DeliveryStore
+from bot.sessions.stores.places import PlaceStore
 
 SHOWN = timedelta(days=30)
 """How old a message gets before it is not noted any more what it shows.

@@ -9,9 +9,9 @@ from typing import Any
 from bot.frontend.ids import Place, PlaceKind, place_of
 from bot.frontend.tasks import Tasks
 from bot.frontend.text import plain
-from bot.sessions.consents import ConsentStore
-from bot.sessions.homes import HomeStore
-from bot.sessions.memories import LONGEST, Memory, MemoryManager
+from bot.sessions.stores.consents import ConsentStore
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.memories import LONGEST, Memory, MemoryManager
 
 PAGE = 5
 EVERYTHING = "everything"

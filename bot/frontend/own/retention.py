@@ -18,10 +18,10 @@ from bot.frontend.own.forgetting import Forgetting
 from bot.frontend.own.pruning import Pruning
 from bot.frontend.refusals import DiscordError, PlaceGoneError, RefusedError, asked
 from bot.sessions import SessionStore
-from bot.sessions.homes import HomeStore
-from bot.sessions.lifetimes import Lifetime, is_over
-from bot.sessions.marks import MarkStore
-from bot.sessions.places import PlaceStore
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.lifetimes import Lifetime, is_over
+from bot.sessions.stores.marks import MarkStore
+from bot.sessions.stores.places import PlaceStore
 
 logger = logging.getLogger(__name__)
 

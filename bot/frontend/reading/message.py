@@ -16,7 +16,7 @@ from bot.frontend.reading.files import FileReader
 from bot.frontend.reading.quotes import quotes_of, replied_to
 from bot.frontend.text import one_line, readable
 from bot.sessions import SessionStore
-from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.stores.deliveries import DeliveryStore
 
 
 class MessageReader:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.errors import StorageError
 from bot.frontend.tasks import Tasks
-from bot.sessions.marks import MarkStore
+from bot.sessions.stores.marks import MarkStore
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from bot.frontend.ids import place_of
 from bot.frontend.shards import Shards
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
-from bot.sessions.homes import HomeStore
-from bot.sessions.rests import Found, RestStore
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.rests import Found, RestStore
 
 logger = logging.getLogger(__name__)
 

@@ -32,9 +32,9 @@ from bot.frontend.showing.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.frontend.view.card import person
 from bot.frontend.view.shown import Key, Purpose, Shown
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.recurrence import latest_due
-from bot.sessions.schedules import Begun, Schedule, ScheduleStore
+from bot.sessions.stores.homes import Home, HomeStore
+from bot.sessions.stores.recurrence import latest_due
+from bot.sessions.stores.schedules import Begun, Schedule, ScheduleStore
 
 logger = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from bot.events import new_id
 from bot.frontend.ids import place_of
 from bot.frontend.schedules.when import WhenError, read_when
 from bot.frontend.text import plain
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.recurrence import Once, Rule, next_due
-from bot.sessions.schedules import Schedule, ScheduleStore
+from bot.sessions.stores.homes import Home, HomeStore
+from bot.sessions.stores.recurrence import Once, Rule, next_due
+from bot.sessions.stores.schedules import Schedule, ScheduleStore
 
 PAGE = 10
 SHOWN = 60  # characters of each text in a list

@@ -11,7 +11,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.sessions.recurrence import DAYS, Once, Recurring, Rule, next_due
+from bot.sessions.stores.recurrence import DAYS, Once, Recurring, Rule, next_due
 
 LONGEST = timedelta(days=366)
 EXAMPLES = (

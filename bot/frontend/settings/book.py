@@ -12,8 +12,8 @@ from bot.agent.usage.budgets import Limits
 from bot.events import utc_now
 from bot.frontend.settings.effective import Effective, Operator, effective
 from bot.frontend.settings.own import ChannelSettings, Own, ServerSettings
-from bot.sessions.homes import Home
-from bot.sessions.settings import Change, Scope, SettingsStore, Stored
+from bot.sessions.stores.homes import Home
+from bot.sessions.stores.settings import Change, Scope, SettingsStore, Stored
 
 logger = logging.getLogger(__name__)
 

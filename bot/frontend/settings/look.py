@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from bot.frontend.options import FrontendOptions
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.view.answers import Look
-from bot.sessions.homes import HomeStore
+from bot.sessions.stores.homes import HomeStore
 
 
 def look_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.agent import Profile
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.settings.effective import Effective, Source
-from bot.sessions.homes import HomeStore
+from bot.sessions.stores.homes import HomeStore
 
 
 class ServerProfiles:

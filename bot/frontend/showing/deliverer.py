@@ -18,7 +18,7 @@ from bot.frontend.showing.draft import status_key
 from bot.frontend.showing.outbox import Outbox, nonce_of
 from bot.frontend.view.elsewhere import Elsewhere
 from bot.frontend.view.shown import Key, Purpose, Shown
-from bot.sessions.deliveries import Delivery, DeliveryStore
+from bot.sessions.stores.deliveries import Delivery, DeliveryStore
 
 logger = logging.getLogger(__name__)
 

@@ -28,8 +28,8 @@ from bot.frontend.view.answers import Look
 from bot.frontend.view.shown import Purpose, Shown
 from bot.frontend.view.view import View, view, with_reminders
 from bot.sessions import SessionStore
-from bot.sessions.deliveries import DeliveryStore, Progress
-from bot.sessions.rests import Rest
+from bot.sessions.stores.deliveries import DeliveryStore, Progress
+from bot.sessions.stores.rests import Rest
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from bot.frontend.ids import place_of
 from bot.frontend.schedules.scheduling import LONGEST, Scheduling
 from bot.frontend.schedules.when import WhenError
 from bot.frontend.text import plain
-from bot.sessions.recurrence import DAYS, Once, Recurring, Rule
+from bot.sessions.stores.recurrence import DAYS, Once, Recurring, Rule
 
 Text = Annotated[str, StringConstraints(pattern=r"\S", max_length=LONGEST)]
 Minutes = Annotated[int, Field(ge=0, le=366 * 24 * 60)]

@@ -14,9 +14,9 @@ from bot.frontend.ids import user_of
 from bot.frontend.people import People
 from bot.frontend.rendering.markdown import render
 from bot.frontend.text import plain, relative_time
-from bot.sessions.periods import Period, Span
-from bot.sessions.usage import Sums, UsageStore
-from bot.sessions.usage_csv import SUMS, csv_of, sums_row
+from bot.sessions.stores.periods import Period, Span
+from bot.sessions.stores.usage import Sums, UsageStore
+from bot.sessions.stores.usage_csv import SUMS, csv_of, sums_row
 
 TOP = 10
 """People who are named in a message; all are in a file."""

@@ -8,8 +8,8 @@ import discord
 
 from bot.frontend.ids import place_of
 from bot.frontend.view.shown import Key, Purpose, Shown
-from bot.sessions.deliveries import Delivery
-from bot.sessions.homes import HomeStore
+from bot.sessions.stores.deliveries import Delivery
+from bot.sessions.stores.homes import HomeStore
 
 ChannelOf = Callable[[int], Awaitable[int | None]]
 """Returns the channel for requests of a server, `None` if it has none."""

@@ -11,8 +11,8 @@ import pytest
 from bot import Agent, RunStatus, SQLiteSessionManager, tool
 from bot.events import utc_now
 from bot.sandbox.model import ScriptedModel
-from bot.sessions.deliveries import DeliveryStore
-from bot.sessions.rests import Rest, RestStore
+from bot.sessions.stores.deliveries import DeliveryStore
+from bot.sessions.stores.rests import Rest, RestStore
 from tests.agent.conftest import MakeAgent, begun
 
 ASKS = [("pay", {"name": "a"})]

@@ -20,7 +20,7 @@ from bot.agent.policy.standing import grant_to_json, rule_from, rule_to_json, st
 from bot.errors import ConfigError
 from bot.events import ApprovalRequestedEvent, utc_now
 from bot.sessions import Session
-from bot.sessions.policies import ChangeKind, PolicyChange
+from bot.sessions.stores.policies import ChangeKind, PolicyChange
 
 MODES = st.sampled_from(Mode)
 MAYBE = st.none() | MODES

@@ -12,9 +12,9 @@ from bot import Actor, BudgetUsedUpError, Usage
 from bot.agent.usage.budgets import Budgets, Ledger, Limits
 from bot.agent.usage.meter import Call, FreeMeter
 from bot.agent.usage.metering import StoredMeter
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.periods import Span
-from bot.sessions.usage import UsageStore
+from bot.sessions.stores.homes import Home, HomeStore
+from bot.sessions.stores.periods import Span
+from bot.sessions.stores.usage import UsageStore
 from bot.storage import SQLiteDatabase
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -35,7 +35,7 @@ from bot.agent.usage.meter import Call, metered
 from bot.events import Author
 from bot.sandbox.model import ScriptedModel
 from bot.sandbox.model.replies import chunk, delta_chunk
-from bot.sessions.usage import Purpose
+from bot.sessions.stores.usage import Purpose
 from tests.agent.conftest import MakeAgent, begun, events_of
 
 TOLD = "Your tokens are used up."

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.frontend.schedules.when import NOT_READ, PAST, TOO_FAR, WhenError, read_when
-from bot.sessions.recurrence import Once, Recurring, Rule
+from bot.sessions.stores.recurrence import Once, Recurring, Rule
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 27, 15, 0, tzinfo=UTC)  # a Friday, 16:00 in Berlin

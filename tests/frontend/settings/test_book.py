@@ -14,8 +14,8 @@ from bot.frontend.settings.book import FRESH, SettingsBook
 from bot.frontend.settings.effective import Operator
 from bot.frontend.settings.own import ChannelSettings, Own, ServerSettings
 from bot.sessions import SQLiteSessionManager
-from bot.sessions.homes import Home
-from bot.sessions.settings import Scope, SettingsStore
+from bot.sessions.stores.homes import Home
+from bot.sessions.stores.settings import Scope, SettingsStore
 
 HOME, SERVER, CHANNEL = Home(1, 2), Scope(1), Scope(1, 2)
 OPERATOR = Operator(models=("small", "large"))

@@ -23,7 +23,7 @@ from bot.frontend.wiring import Parts, wire
 from bot.monitoring import Metrics
 from bot.providers.provider import Provider
 from bot.sessions import SQLiteSessionManager
-from bot.sessions.deliveries import DeliveryStore
+from bot.sessions.stores.deliveries import DeliveryStore
 
 SEND, EDIT = ("POST", "/channels/*/messages"), ("PATCH", "/channels/*/messages/*")
 CALL = ToolCall(call_id="c1", tool="delete_file", arguments="{}")

@@ -13,8 +13,8 @@ from bot.events import utc_now
 from bot.frontend.schedules.scheduling import Scheduling
 from bot.frontend.tools.schedule import schedule_tool
 from bot.sessions import Session, SQLiteSessionManager
-from bot.sessions.homes import HomeStore
-from bot.sessions.schedules import ScheduleStore
+from bot.sessions.stores.homes import HomeStore
+from bot.sessions.stores.schedules import ScheduleStore
 
 SESSION = Session("channel-1")
 

@@ -22,8 +22,8 @@ from bot.frontend.commands.settings.forms import PersonaForm
 from bot.frontend.settings.book import Edit
 from bot.frontend.settings.own import PromptMode, ServerSettings
 from bot.frontend.text import code, plain
-from bot.sessions.homes import Home
-from bot.sessions.settings import Scope
+from bot.sessions.stores.homes import Home
+from bot.sessions.stores.settings import Scope
 
 CHOICES = 25  # Discord shows no more
 NO_PERSONAS = "There are no personas in this server."

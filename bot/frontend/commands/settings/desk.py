@@ -28,8 +28,8 @@ from bot.frontend.settings.book import Edit, SettingsBook
 from bot.frontend.settings.own import Own
 from bot.frontend.showing.outbox import NOBODY
 from bot.frontend.tasks import Tasks
-from bot.sessions.homes import Home
-from bot.sessions.settings import Scope
+from bot.sessions.stores.homes import Home
+from bot.sessions.stores.settings import Scope
 
 logger = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from bot.frontend.commands.settings.topics import (
     source_of,
 )
 from bot.frontend.settings.effective import Effective
-from bot.sessions.settings import Scope
+from bot.sessions.stores.settings import Scope
 
 OPTIONS = 25  # of a menu; Discord takes no more
 MENU, SCOPE, HISTORY, PAGE, DEFAULT = "menu", "scope", "history", "page", "default"

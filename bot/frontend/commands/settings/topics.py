@@ -12,7 +12,7 @@ from bot.frontend.settings.effective import Chosen, Effective, Operator, Source
 from bot.frontend.settings.own import Answers
 from bot.frontend.text import code, plain
 from bot.frontend.view.card import person
-from bot.sessions.settings import Change, Scope
+from bot.sessions.stores.settings import Change, Scope
 
 
 class Topic(StrEnum):

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 
 from bot.errors import NoRoomError
-from bot.sessions.recurrence import Once, Recurring
-from bot.sessions.schedules import MOST, Begun, Schedule, ScheduleStore
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores.recurrence import Once, Recurring
+from bot.sessions.stores.schedules import MOST, Begun, Schedule, ScheduleStore
 from tests.sessions.conftest import opened
 
 NOW = datetime(2026, 11, 27, 15, 0, tzinfo=UTC)

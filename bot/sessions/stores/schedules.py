@@ -9,7 +9,7 @@ from enum import Enum
 from zoneinfo import ZoneInfo
 
 from bot.errors import NoRoomError
-from bot.sessions.recurrence import Rule, from_json, next_due, to_json
+from bot.sessions.stores.recurrence import Rule, from_json, next_due, to_json
 from bot.sessions.times import stored_time
 from bot.storage import Connection, Database, Row
 

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from bot.events import ApprovalRequestedEvent, AssistantMessageEvent, ToolCall, utc_now
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.ids import SessionIds
-from bot.sessions.policies import ChangeKind, PolicyChange, PolicyStore, server_scope
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores.homes import Home, HomeStore
+from bot.sessions.stores.ids import SessionIds
+from bot.sessions.stores.policies import ChangeKind, PolicyChange, PolicyStore, server_scope
 from tests.sessions.conftest import opened
 from tests.sessions.samples import says
 
@@ -84,7 +84,7 @@ async def test_what_was_allowed_in_a_session_goes_with_it(
 async def test_what_waits_in_a_server_is_found_without_its_logs(
     manager: SQLSessionManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.sessions.ids.PAGE", 2)
+    monkeypatch.setattr("bot.sessions.stores.ids.PAGE", 2)
     ids, homes = SessionIds(manager.database), HomeStore(manager.database)
     for number in range(5):  # open, and waiting for nobody
         await homes.put(f"busy-{number}", Home(7, 1))

@@ -4,11 +4,11 @@ import asyncio
 from dataclasses import replace
 
 from bot.events import utc_now
-from bot.sessions.deliveries import Delivery, DeliveryStore, Progress
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.marks import MarkStore
-from bot.sessions.places import PlaceStore
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores.deliveries import Delivery, DeliveryStore, Progress
+from bot.sessions.stores.homes import Home, HomeStore
+from bot.sessions.stores.marks import MarkStore
+from bot.sessions.stores.places import PlaceStore
 from tests.sessions.samples import answers, says
 
 SENT = Delivery(

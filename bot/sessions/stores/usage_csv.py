@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, fields
 
+from bot.sessions.stores.usage import Sums, Used
 from bot.sessions.times import stored_time
-from bot.sessions.usage import Sums, Used
 
 SUMS = tuple(each.name for each in fields(Sums))
 """The columns of sums."""

@@ -10,13 +10,13 @@ from typing import TypeVar
 
 from bot.errors import SessionExistsError, StorageError
 from bot.events import RecordedEvent, codec
-from bot.sessions.blobs import Blobs
-from bot.sessions.holders import Holders
-from bot.sessions.kept import KeptEvents
-from bot.sessions.leases import Leases
-from bot.sessions.listings import Listings
-from bot.sessions.owned import deleting, erasing, turns_of, unquoting
-from bot.sessions.rows import Loaded, events_after, generation, inserting, load, saving
+from bot.sessions.database.blobs import Blobs
+from bot.sessions.database.holders import Holders
+from bot.sessions.database.kept import KeptEvents
+from bot.sessions.database.leases import Leases
+from bot.sessions.database.listings import Listings
+from bot.sessions.database.owned import deleting, erasing, turns_of, unquoting
+from bot.sessions.database.rows import Loaded, events_after, generation, inserting, load, saving
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
     ApprovalRecord,

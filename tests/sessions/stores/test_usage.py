@@ -9,8 +9,8 @@ import pytest
 
 from bot.events import Usage
 from bot.sessions import SQLiteSessionManager
-from bot.sessions.periods import Period, Span
-from bot.sessions.usage import By, Purpose, Sums, UsageStore, Used
+from bot.sessions.stores.periods import Period, Span
+from bot.sessions.stores.usage import By, Purpose, Sums, UsageStore, Used
 from bot.storage import Database, PostgresDatabase, SQLiteDatabase
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)

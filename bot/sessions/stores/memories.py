@@ -10,7 +10,7 @@ from itertools import count
 
 from bot.errors import NoRoomError
 from bot.events import new_id, utc_now
-from bot.sessions.words import words
+from bot.sessions.stores.words import words
 
 MOST = 200
 """Memories of one person."""

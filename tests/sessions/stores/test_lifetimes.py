@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.sessions.lifetimes import Lifetime, is_over
+from bot.sessions.stores.lifetimes import Lifetime, is_over
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 spans = st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=1000))

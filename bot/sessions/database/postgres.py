@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.sessions.holders import AdvisoryHolders
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.holders import AdvisoryHolders
+from bot.sessions.database.sql import SQLSessionManager
 from bot.storage import PostgresDatabase
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from bot.events import Author, Receipt, ToolResultEvent, ToolStatus, UserMessageEvent, utc_now
 from bot.sessions import PostgresSessionManager, Session
-from bot.sessions.deliveries import DeliveryStore, Progress
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.redacting import redact
-from bot.sessions.rests import Found, Rest, RestStore
-from bot.sessions.rows import saving
-from bot.sessions.settings import Change, Scope, SettingsStore
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.rows import saving
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores.deliveries import DeliveryStore, Progress
+from bot.sessions.stores.homes import Home, HomeStore
+from bot.sessions.stores.redacting import redact
+from bot.sessions.stores.rests import Found, Rest, RestStore
+from bot.sessions.stores.settings import Change, Scope, SettingsStore
 from bot.storage import Connection
 from tests.postgres import Server
 from tests.sessions.samples import LATER, answers, calls, decides, requests, says

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.sessions.holders import FileHolders
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.holders import FileHolders
+from bot.sessions.database.sql import SQLSessionManager
 from bot.storage import SQLiteDatabase
 
 

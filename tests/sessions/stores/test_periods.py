@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.sessions.periods import Period, Span
+from bot.sessions.stores.periods import Period, Span
 
 EPOCH = datetime(1970, 1, 2, tzinfo=UTC)
 MOMENTS = st.timedeltas(timedelta(), timedelta(days=365 * 8000)).map(EPOCH.__add__)

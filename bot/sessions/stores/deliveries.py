@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
 
-from bot.sessions.rests import Rest
+from bot.sessions.stores.rests import Rest
 from bot.sessions.times import stored_time
 from bot.storage import Connection, Database, Row
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from bot.errors import SessionConflictError
 from bot.events import RecordedEvent, codec
-from bot.sessions.kept import Events
-from bot.sessions.owned import note_whose
+from bot.sessions.database.kept import Events
+from bot.sessions.database.owned import note_whose
 from bot.sessions.session import Session
 from bot.sessions.store import refusal
 from bot.sessions.times import stored_time

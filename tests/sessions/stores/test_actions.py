@@ -8,10 +8,11 @@ import pytest
 
 from bot.errors import StorageError
 from bot.events import RecordedEvent, utc_now
-from bot.sessions import SQLiteSessionManager, actions
-from bot.sessions.actions import ActionStore
-from bot.sessions.homes import Home, HomeStore
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions import SQLiteSessionManager
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores import actions
+from bot.sessions.stores.actions import ActionStore
+from bot.sessions.stores.homes import Home, HomeStore
 from tests.sessions.samples import answers, calls, decides, requests, results, says, starts
 
 

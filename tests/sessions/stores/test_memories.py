@@ -24,12 +24,12 @@ from bot.events import (
     utc_now,
 )
 from bot.sessions import Session, SQLiteSessionManager
-from bot.sessions.consents import ConsentStore
-from bot.sessions.memories import LONGEST, MOST, InMemoryMemoryManager, MemoryManager
-from bot.sessions.redacting import FORGOTTEN, without
-from bot.sessions.sql import SQLSessionManager
-from bot.sessions.sql_memories import memories_in, owner_word
-from bot.sessions.words import words
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores.consents import ConsentStore
+from bot.sessions.stores.memories import LONGEST, MOST, InMemoryMemoryManager, MemoryManager
+from bot.sessions.stores.redacting import FORGOTTEN, without
+from bot.sessions.stores.sql_memories import memories_in, owner_word
+from bot.sessions.stores.words import words
 from tests.sessions.conftest import opened
 from tests.sessions.samples import answers
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from bot.events import RecordedEvent
-from bot.sessions.kept import KeptEvents
+from bot.sessions.database.kept import KeptEvents
 from tests.sessions.samples import says
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.events import utc_now
 from bot.sessions import PostgresSessionManager, SQLiteSessionManager
-from bot.sessions.settings import Change, Scope, SettingsStore, Stored
+from bot.sessions.stores.settings import Change, Scope, SettingsStore, Stored
 from tests.sessions.conftest import made
 
 SERVER, CHANNEL = Scope(2**62), Scope(2**62, 7)

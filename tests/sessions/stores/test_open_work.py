@@ -1,8 +1,8 @@
 """What is open in a whole database, on every engine."""
 
 from bot.sessions import Session, SessionStore
-from bot.sessions.open_work import OpenWork, open_work
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.sql import SQLSessionManager
+from bot.sessions.stores.open_work import OpenWork, open_work
 from tests.sessions.samples import answers, calls, requests, says
 
 

@@ -14,7 +14,7 @@ import pytest
 from bot.errors import DuplicateMessageError, SessionConflictError, StorageError
 from bot.events import ApprovalDecidedEvent, Decision, RecordedEvent
 from bot.sessions import PostgresSessionManager, Session
-from bot.sessions.sql import SQLSessionManager
+from bot.sessions.database.sql import SQLSessionManager
 from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
 from tests.postgres import Server
 from tests.sessions.samples import answers, says

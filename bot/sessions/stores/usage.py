@@ -9,7 +9,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from bot.events import Usage, utc_now
-from bot.sessions.periods import Period, Span
+from bot.sessions.stores.periods import Period, Span
 from bot.sessions.times import stored_time
 from bot.storage import Connection, Database
 

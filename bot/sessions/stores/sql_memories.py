@@ -7,10 +7,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.sessions.memories import MOST, Memory, MemoryManager, checked, full, new_memory
-from bot.sessions.redacting import redact
+from bot.sessions.stores.memories import MOST, Memory, MemoryManager, checked, full, new_memory
+from bot.sessions.stores.redacting import redact
+from bot.sessions.stores.words import words
 from bot.sessions.times import stored_time
-from bot.sessions.words import words
 from bot.storage import Connection, Database, Row, SQLiteDatabase
 
 _INSERT = """

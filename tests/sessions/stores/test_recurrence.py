@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.sessions.recurrence import (
+from bot.sessions.stores.recurrence import (
     Once,
     Recurring,
     Rule,

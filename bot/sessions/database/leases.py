@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.sessions.holders import Holders
+from bot.sessions.database.holders import Holders
 from bot.sessions.store import Lease, Standing
 from bot.storage import Connection, Database
 

@@ -1,0 +1,1 @@
+"""Sessions in a database, whichever engine keeps it."""

@@ -1,0 +1,1 @@
+"""Small stores beside the sessions, in the same database: one a subject."""
