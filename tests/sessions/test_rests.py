@@ -24,6 +24,8 @@ from tests.sessions.samples import LATER, answers, calls, decides, requests, say
 
 SHOWN_BY = "release 1"
 SERVER = 7
+WAITS_FOR_US = """
+    SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"""
 
 
 async def ids(
@@ -234,13 +236,16 @@ async def test_what_is_recorded_while_others_note_that_all_is_shown_stays_to_be_
         save(connection)
         connection.execute("SELECT 1").fetchone()
         sent.set()
-        noted.wait(0.2)
+        while not noted.is_set() and not connection.execute(WAITS_FOR_US).fetchone():
+            pass
 
     saving_it = asyncio.create_task(ours.database.write(job))
     await asyncio.to_thread(sent.wait)
-    await DeliveryStore(theirs.database).set_delivered_to("s", shown_to)
-    noted.set()
-    await saving_it
+    try:
+        await DeliveryStore(theirs.database).set_delivered_to("s", shown_to)
+    finally:
+        noted.set()
+        await saving_it
     assert await ids(RestStore(ours.database).behind) == ["s"]
     await ours.close()
     await theirs.close()
