@@ -238,6 +238,13 @@ async def _race(*commands: list[str], script: str = APPROVER) -> list[str]:
     return [out.decode().strip() for out, _ in answers]
 
 
+async def _stop_and_be_killed(address: str) -> None:
+    """Stop a session's turn in another process, which is killed by its first save."""
+    stopper = await _process(STOPPER, address, "http://127.0.0.1:9")
+    await stopper.communicate(b"go\n")
+    assert stopper.returncode == -signal.SIGKILL
+
+
 async def _process(script: str, *arguments: str) -> asyncio.subprocess.Process:
     """Start a process that is spoken with."""
     return await asyncio.create_subprocess_exec(
@@ -919,13 +926,27 @@ async def test_a_next_turn_that_just_begins_is_ended_though_who_asked_for_that_i
     assert len(model.requests) == 2
 
 
+@pytest.mark.usefixtures("heedless")
+async def test_a_stop_is_carried_out_however_the_run_comes_to_read_of_it(
+    make_agent: MakeAgent, model: ScriptedModel, address: str
+) -> None:
+    """A message reads it first; who asked is gone."""
+    gate, agent = model.pauses("half", "rest"), make_agent()
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    await _stop_and_be_killed(address)
+    second = await begun(agent.run("two", session_id="s"))
+    async with asyncio.timeout(20):
+        assert (await run).status is RunStatus.STOPPED
+    model.says("second")
+    assert (await second).final_text == "second"
+
+
 async def _asked_to_stop_by_somebody_killed(agent: Agent, address: str) -> None:
     """Have another process ask for a stop, and be killed; return once an agent has seen it."""
     seen = asyncio.Event()
     agent.watch(lambda session_id, events: seen.set())
-    stopper = await _process(STOPPER, address, "http://127.0.0.1:9")
-    await stopper.communicate(b"go\n")
-    assert stopper.returncode == -signal.SIGKILL
+    await _stop_and_be_killed(address)
     await seen.wait()
     await asyncio.sleep(0)  # whoever noticed it has done all of it
 
