@@ -34,10 +34,12 @@ class Connection:
     Attributes:
         client: Answers any task; entered and left by the one that opened the connection.
         ended: Set once nothing can come from the server any more.
+        leave: Ends the block that uses it, wherever that is, and the connection in good order.
     """
 
     client: Client
     ended: asyncio.Event
+    leave: Callable[[], None]
 
     async def tools(self) -> list[Any]:
         """Return all tools that the server offers."""
@@ -75,7 +77,7 @@ async def connected(server: McpServer, stirred: Callable[[], None]) -> AsyncIter
     client = Client(_watched(_transport(server), end), message_handler=hear)
     async with client, anyio.create_task_group() as group:
         await group.start(_subscribe, client)  # before anybody looks at what may then change
-        yield Connection(client, ended)
+        yield Connection(client, ended, group.cancel_scope.cancel)
         group.cancel_scope.cancel()
 
 

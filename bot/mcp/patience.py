@@ -18,7 +18,7 @@ class Patience:
         first_delay: Before the first new start; each further one waits twice as long.
         max_delay: Before any new start.
         settled: Who lived this long is started again as if it were the first time.
-        end: Until one that should end, and for which closing its input was not enough, is left.
+        end: Until one that is left in good order, but does not let go, is left all the same.
     """
 
     start: float = 10.0

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from bot.agent import ExecutionContext
 from bot.agent.tools.outputs import ToolOutput
@@ -36,6 +39,9 @@ class ServerEndedError(Exception):
 class Server:
     """A server that is kept connected: started again, later and later, whenever it is lost.
 
+    What keeps it is ended by a cancel scope, never by a cancellation of its task: the SDK ends a
+    program, and kills it if need be, where scopes cannot cut it off. A cancellation can.
+
     Attributes:
         offered: Its tools, as it listed them last; they stay while it is started again.
         problem: What is wrong with it, or nothing.
@@ -54,29 +60,41 @@ class Server:
         self._connection: Connection | None = None
         self._is_up = asyncio.Event()
         self._stirred = asyncio.Event()
-        self._ending = False
+        self._scope: anyio.CancelScope | None = None
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to keep it connected, in a task of its own."""
-        self._task = asyncio.create_task(self._keep(), name=f"mcp server {self.settings.name}")
+        self._scope = anyio.CancelScope()
+        keeping = self._keep(self._scope)
+        self._task = asyncio.create_task(keeping, name=f"mcp server {self.settings.name}")
 
     async def end(self) -> None:
         """End it, and the task that keeps it connected."""
-        self._ending = True
-        while self._task is not None and not self._task.done():
-            self._task.cancel()
-            await asyncio.wait([self._task], timeout=self._patience.end)
+        if self._scope is None or self._task is None:
+            return
+        if self._connection is not None:
+            self._connection.leave()
+            self._scope.deadline = anyio.current_time() + self._patience.end
+        else:
+            self._scope.cancel()
+        await asyncio.wait([self._task])
 
-    async def _keep(self) -> None:
+    async def _keep(self, scope: anyio.CancelScope) -> None:
+        with scope:
+            await self._keep_connected()
+
+    async def _keep_connected(self) -> None:
         delay = self._patience.first_delay
         loop = asyncio.get_running_loop()
-        while not self._ending:  # a cancellation that comes while it is lost may get lost too
+        while True:
             begun = loop.time()
             try:
                 await self._stay_connected()
             except Exception as exc:  # noqa: BLE001 - whatever it is, the server is started again
                 self._lost(exc, delay)
+            else:
+                return
             if loop.time() - begun >= self._patience.settled:
                 delay = self._patience.first_delay
             await asyncio.sleep(delay)
@@ -146,18 +164,21 @@ class Server:
         raise ToolError(f"The server {name} does not run at the moment; nothing was done.")
 
     async def _stay_connected(self) -> None:
-        """Connect, and follow its list of tools until it ends."""
+        """Connect, and follow its list of tools until it ends or is left."""
         self._stirred.clear()
+        with anyio.fail_after(self._patience.connect) as limit:
+            async with connected(self.settings, self._stirred.set) as connection:
+                await self._list(connection)
+                limit.deadline = math.inf
+                await self._use(connection)
+
+    async def _use(self, connection: Connection) -> None:
+        self._connection, self.problem = connection, ""
+        self._is_up.set()
+        self.met.set()
+        logger.info("server %s: %d tools", self.settings.name, len(self.offered))
         try:
-            async with asyncio.timeout(self._patience.connect) as limit:
-                async with connected(self.settings, self._stirred.set) as connection:
-                    await self._list(connection)
-                    limit.reschedule(None)
-                    self._connection, self.problem = connection, ""
-                    self._is_up.set()
-                    self.met.set()
-                    logger.info("server %s: %d tools", self.settings.name, len(self.offered))
-                    await self._follow(connection)
+            await self._follow(connection)
         finally:
             self._connection = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -126,6 +127,34 @@ async def main():
 asyncio.run(main())
 """
 
+STOPPER = """
+import asyncio, os, signal, sys
+from bot import Agent, Provider, SQLiteSessionManager
+from bot.agent.loop.lease import SessionLease
+from bot.sessions import PostgresSessionManager
+
+db, base_url = sys.argv[1:]
+looked = SessionLease.is_elsewhere
+
+async def is_elsewhere(lease):
+    elsewhere = await looked(lease)
+    print(elsewhere, flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    return elsewhere
+
+SessionLease.is_elsewhere = is_elsewhere
+
+async def main():
+    agent = Agent(
+        provider=Provider(model="scripted", api_key="key", base_url=base_url),
+        session_manager=PostgresSessionManager(db) if "://" in db else SQLiteSessionManager(db),
+    )
+    agent.watch(lambda session_id, events: events and os.kill(os.getpid(), signal.SIGKILL))
+    await agent.stop("s", by="mod")
+
+asyncio.run(main())
+"""
+
 
 @pytest.fixture
 def manager(address: str) -> SQLSessionManager:
@@ -201,22 +230,31 @@ async def test_two_hundred_clicks_on_fifty_cards_in_two_processes_run_each_call_
 
 async def _race(*commands: list[str], script: str = APPROVER) -> list[str]:
     """Start a process a command, let all go at once, and return each one's last line."""
-    processes = [
-        await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            script,
-            *command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        for command in commands
-    ]
+    processes = [await _process(script, *command) for command in commands]
     for process in processes:
         assert process.stdout is not None
         assert await process.stdout.readline() == b"ready\n"
     answers = await asyncio.gather(*(process.communicate(b"go\n") for process in processes))
     return [out.decode().strip() for out, _ in answers]
+
+
+async def _stop_and_be_killed(address: str) -> None:
+    """Stop a session's turn in another process, which is killed by its first save."""
+    stopper = await _process(STOPPER, address, "http://127.0.0.1:9")
+    await stopper.communicate(b"go\n")
+    assert stopper.returncode == -signal.SIGKILL
+
+
+async def _process(script: str, *arguments: str) -> asyncio.subprocess.Process:
+    """Start a process that is spoken with."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        script,
+        *arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
 
 
 async def test_a_message_to_a_session_that_another_process_runs_is_answered_by_that_one(
@@ -637,6 +675,37 @@ async def test_a_stop_is_carried_out_by_whoever_goes_on_if_both_processes_end(
     ]
 
 
+async def test_a_stop_that_crosses_with_the_beginning_of_a_wait_needs_nobody_to_carry_it_out(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SQLSessionManager, address: str
+) -> None:
+    """Who stops has seen that another process runs the session, and is killed by its first save."""
+    working, go = asyncio.Event(), asyncio.Event()
+
+    @tool(approval=True)
+    def pay() -> str:
+        return "never"
+
+    async def slow() -> str:
+        working.set()
+        await go.wait()
+        return "slow"
+
+    model.says(calls=[("pay", {}), ("slow", {})])
+    run = await begun(make_agent(tools=[pay, slow]).run("go", session_id="s"))
+    await working.wait()
+    stopper = await _process(STOPPER, address, "http://127.0.0.1:9")
+    assert stopper.stdout is not None
+    assert await stopper.stdout.readline() == b"True\n"
+    go.set()
+    assert (await run).status is RunStatus.AWAITING_APPROVAL
+    await stopper.communicate(b"go\n")
+    assert stopper.returncode == -signal.SIGKILL
+    session = await manager.get("s")
+    assert session is not None
+    assert session.open_turns == ()
+    assert isinstance(session.events[-1], TurnEndedEvent)
+
+
 async def test_a_turn_that_waits_for_another_one_is_ended_at_once_by_whoever_is_asked(
     make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
 ) -> None:
@@ -785,15 +854,16 @@ async def test_a_message_by_another_process_leaves_a_run_alone(
 
 
 class SlowProfiles:
-    """Keeps a turn from beginning until it may."""
+    """Keeps a turn, by default the second, from beginning until it may."""
 
-    def __init__(self) -> None:
+    def __init__(self, slow: int = 2) -> None:
+        self.slow = slow
         self.turns = 0
         self.reached, self.go = asyncio.Event(), asyncio.Event()
 
     async def of(self, session_id: str) -> Profile:
         self.turns += 1
-        if self.turns == 2:
+        if self.turns == self.slow:
             self.reached.set()
             await self.go.wait()
         return Profile()
@@ -817,6 +887,68 @@ async def test_a_message_by_another_process_leaves_a_turn_alone_that_just_begins
     await asyncio.sleep(0)  # whoever noticed it has done all of it
     profiles.go.set()
     assert [(await run).final_text for run in (first, second)] == ["first", "second"]
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_turn_that_just_begins_is_ended_though_who_asked_for_that_is_gone(
+    make_agent: MakeAgent, model: ScriptedModel, address: str
+) -> None:
+    profiles = SlowProfiles(1)
+    agent = make_agent(profiles=profiles)
+    run = await begun(agent.run("one", session_id="s"))
+    await profiles.reached.wait()
+    await _asked_to_stop_by_somebody_killed(agent, address)
+    model.says("never")
+    profiles.go.set()
+    assert (await run).status is RunStatus.STOPPED
+    assert model.requests == []
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_a_next_turn_that_just_begins_is_ended_though_who_asked_for_that_is_gone(
+    make_agent: MakeAgent, model: ScriptedModel, address: str
+) -> None:
+    @tool(approval=True)
+    def pay() -> str:
+        return "never"
+
+    profiles = SlowProfiles(3)
+    agent = make_agent(profiles=profiles, tools=[pay])
+    model.says(calls=[("pay", {})]).then("not paid")
+    [request] = (await agent.run("one", session_id="s")).pending
+    assert (await agent.run("two", session_id="s")).status is RunStatus.AWAITING_APPROVAL
+    run = await begun(agent.deny("s", request.approval_id, by="bob"))
+    await profiles.reached.wait()
+    await _asked_to_stop_by_somebody_killed(agent, address)
+    model.says("never")
+    profiles.go.set()
+    assert (await run).status is RunStatus.STOPPED
+    assert len(model.requests) == 2
+
+
+@pytest.mark.usefixtures("heedless")
+async def test_a_stop_is_carried_out_however_the_run_comes_to_read_of_it(
+    make_agent: MakeAgent, model: ScriptedModel, address: str
+) -> None:
+    """A message reads it first; who asked is gone."""
+    gate, agent = model.pauses("half", "rest"), make_agent()
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    await _stop_and_be_killed(address)
+    second = await begun(agent.run("two", session_id="s"))
+    async with asyncio.timeout(20):
+        assert (await run).status is RunStatus.STOPPED
+    model.says("second")
+    assert (await second).final_text == "second"
+
+
+async def _asked_to_stop_by_somebody_killed(agent: Agent, address: str) -> None:
+    """Have another process ask for a stop, and be killed; return once an agent has seen it."""
+    seen = asyncio.Event()
+    agent.watch(lambda session_id, events: seen.set())
+    await _stop_and_be_killed(address)
+    await seen.wait()
+    await asyncio.sleep(0)  # whoever noticed it has done all of it
 
 
 @pytest.mark.usefixtures("attentive")

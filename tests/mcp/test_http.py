@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,9 +33,12 @@ class Address:
         url = f"http://127.0.0.1:{self.port}/mcp"
         return HttpServer(name="web", url=url, headers={"X-Key": KEY})
 
+    def served(self, *extra: str) -> AbstractAsyncContextManager[None]:
+        return self.serving(app(*extra))
+
     @asynccontextmanager
-    async def served(self, *extra: str) -> AsyncIterator[None]:
-        config = uvicorn.Config(_app(*extra), port=self.port, log_level="critical", ws="none")
+    async def serving(self, served: Any) -> AsyncIterator[None]:
+        config = uvicorn.Config(served, port=self.port, log_level="critical", ws="none")
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve())
         await until(lambda: server.started or task.done())
@@ -53,7 +56,7 @@ def _free_port() -> int:
         return port
 
 
-def _app(*extra: str) -> Any:
+def app(*extra: str) -> Any:
     server = MCPServer("web", log_level="CRITICAL")
 
     @server.tool()

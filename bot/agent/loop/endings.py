@@ -12,7 +12,7 @@ from bot.agent.loop.closing import Shown, end_turn
 from bot.agent.loop.heeding import HEED_EVERY
 from bot.agent.loop.live import Decide, LiveSession
 from bot.agent.loop.loop import stopped
-from bot.agent.loop.steps import goes_on
+from bot.agent.loop.steps import Wait, goes_on, next_step
 from bot.errors import NotUndoneError
 from bot.events import RecordedEvent, ResetEvent, StopRequestedEvent, UserMessageEvent, utc_now
 from bot.sessions import Session
@@ -74,14 +74,15 @@ async def _ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, 
     """Have the process that runs the session end some turns, or all; return whether it was asked.
 
     It alone knows what was shown of an answer, which is recorded with the end. What it leaves
-    open, because it has died or does not look, is for the caller to end.
+    open, because it has died or does not look, is for the caller to end; so is what it is not at,
+    since it may have let go of the session: nobody would hear of the request.
     """
     if not await live.lease.is_elsewhere():
         return False
     meant = _open_among(live.session, turn_ids)  # not what is written while we wait
 
     def ask(session: Session) -> Sequence[RecordedEvent]:
-        if not _has_first(session, meant):
+        if not _is_at_work(session, meant):
             return []
         ids = (each for each in _open_among(session, meant) if goes_on(session, each))
         return [StopRequestedEvent(turn_id=each, by=by) for each in ids]
@@ -89,7 +90,7 @@ async def _ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, 
     asked = await live.record(ask)
     with suppress(TimeoutError):
         async with asyncio.timeout(CARRIED_OUT_WITHIN):
-            while _has_first(live.session, meant):
+            while _is_at_work(live.session, meant):
                 await asyncio.sleep(LOOKED_AFTER)
                 await live.look()
     return bool(asked)
@@ -126,6 +127,12 @@ def _has_first(session: Session, turn_ids: Collection[str] | None) -> bool:
     """Return whether the turn that is answered first is among some turns."""
     first = _open_among(session)[:1]
     return bool(first) and first == _open_among(session, turn_ids)[:1]
+
+
+def _is_at_work(session: Session, turn_ids: Collection[str]) -> bool:
+    """Return whether whoever runs the session is at one of some turns."""
+    waits = isinstance(next_step(session.unfinished()), Wait)
+    return not waits and _has_first(session, turn_ids)
 
 
 def _ends(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 from bot.agent.loop.working_copy import WorkingCopy
 from bot.errors import AccessDeniedError, StorageError
@@ -12,8 +12,6 @@ from bot.sessions import SessionStore
 
 HEED_EVERY = 2.0
 """Seconds after which a run looks for what other processes have recorded, if it heard of none."""
-
-Noticed = Callable[[], None]
 
 
 class Heeding:
@@ -28,33 +26,31 @@ class Heeding:
         manager = self._copy.manager
         return manager if isinstance(manager, SessionStore) and manager.is_shared else None
 
-    async def look(self) -> bool:
-        """Look once; return whether there was something new."""
-        store = self._store
-        return store is not None and await self._look(store)
+    async def look(self) -> None:
+        """Look once."""
+        if self._store is not None:
+            await self._look(self._store)
 
-    async def _look(self, store: SessionStore) -> bool:
+    async def _look(self, store: SessionStore) -> None:
         copy = self._copy
         standing = await store.standing(copy.session_id)
         if standing is None:
-            return False
+            return
         async with copy.lock:
             if standing.holder not in (None, copy.holder):
                 copy.holder = None  # it has been taken over
-            if standing.version <= copy.session.version:
-                return False
-            copy.outdate()
-            await copy.read()
-        return True
+            if standing.version > copy.session.version:
+                copy.outdate()
+                await copy.read()
 
     @contextlib.asynccontextmanager
-    async def always(self, noticed: Noticed) -> AsyncIterator[None]:
-        """Look again and again while the block lasts; call a function when there is news."""
+    async def always(self) -> AsyncIterator[None]:
+        """Look again and again while the block lasts."""
         store = self._store
         if store is None:
             yield
             return
-        task = asyncio.create_task(self._look_always(store, noticed), name="heeding others")
+        task = asyncio.create_task(self._look_always(store), name="heeding others")
         try:
             yield
         finally:
@@ -62,7 +58,7 @@ class Heeding:
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.wait([task])
 
-    async def _look_always(self, store: SessionStore, noticed: Noticed) -> None:
+    async def _look_always(self, store: SessionStore) -> None:
         with store.hearing(self._copy.session_id) as heard:
             while True:
                 with contextlib.suppress(TimeoutError):
@@ -71,5 +67,4 @@ class Heeding:
                 heard.clear()
                 # the run meets it itself
                 with contextlib.suppress(StorageError, AccessDeniedError):
-                    if await self._look(store):
-                        noticed()
+                    await self._look(store)

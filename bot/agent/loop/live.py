@@ -92,13 +92,14 @@ class LiveSession:
         """Be the one who answers, once it is this turn's moment, and heed other processes."""
         async with self.turns.driving(turn_id):
             self.interrupts, self.answered = Interrupts(), ""
-            async with self._heeding.always(self._noticed):
-                yield
+            with self._copy.news(self._noticed):
+                async with self._heeding.always():
+                    yield
 
     async def look(self) -> None:
         """Read the session again, if other processes have recorded something in it."""
-        if await self._heeding.look():
-            self._noticed()
+        with self._copy.news(self._noticed):
+            await self._heeding.look()
 
     def _noticed(self) -> None:
         """Tell of what other processes have recorded, and end what they have ended."""

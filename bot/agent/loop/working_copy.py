@@ -32,6 +32,7 @@ class WorkingCopy:
         self._session: Session | None = None
         self._is_current = False
         self._heard: list[list[RecordedEvent]] = []
+        self._told: list[Callable[[], None]] = []
 
     @property
     def is_open(self) -> bool:
@@ -83,11 +84,15 @@ class WorkingCopy:
         """Keep one object a session, so that nobody is left with an old one."""
         if self._session is None:
             self._session = stored
-        else:
-            known = self._session.last_seq
-            self._session.adopt(stored)
-            self._tell(stored.since(known + 1))
+            self._is_current = True
+            return
+        before, known = self._session.version, self._session.last_seq
+        self._session.adopt(stored)
         self._is_current = True
+        self._tell(stored.since(known + 1))
+        if stored.version != before:
+            for told in self._told:
+                told()
 
     @contextlib.contextmanager
     def heard(self, after: int) -> Iterator[list[RecordedEvent]]:
@@ -101,6 +106,15 @@ class WorkingCopy:
             yield heard
         finally:
             self._heard = [each for each in self._heard if each is not heard]
+
+    @contextlib.contextmanager
+    def news(self, told: Callable[[], None]) -> Iterator[None]:
+        """Have a function called whenever what others have recorded is read, by whomever."""
+        self._told.append(told)
+        try:
+            yield
+        finally:
+            self._told.remove(told)
 
     def _tell(self, recorded: Sequence[RecordedEvent]) -> None:
         for heard in self._heard:

@@ -20,7 +20,8 @@ def look_of(
         home = await homes.of(session_id)
         buttons = options.answer_buttons
         if home is not None:
-            buttons = (await settings.here(home)).answer_buttons.value
+            # What another process has just changed counts: that it is shown is noted.
+            buttons = (await settings.here(home, fresh=True)).answer_buttons.value
         return Look(buttons=buttons, reasoning=options.show_reasoning)
 
     return look

@@ -178,10 +178,16 @@ class Reconciler:
     async def _note(
         self, session_id: str, before: Progress, seen: View, wake_at: datetime | None
     ) -> None:
-        """Note how far the session is shown, and until when that is all, if it waits."""
+        """Note how far the session is shown, and until when that is all, if it waits.
+
+        Where it is to be shown otherwise by now, it is reconciled once more.
+        """
         rest = Rest(before.version, self._shown_by, wake_at) if wake_at else None
-        if seen.settled_to > before.seq or rest not in (None, before.rest):
-            await self._deliveries.set_delivered_to(session_id, seen.settled_to, rest)
+        if seen.settled_to <= before.seq and rest in (None, before.rest):
+            return
+        settled_to = seen.settled_to
+        if not await self._deliveries.set_delivered_to(session_id, settled_to, rest, since=before):
+            self.wake(session_id)
 
     async def _deny_unseen(self, session_id: str, seen: View, why: DiscordError) -> bool:
         """Let the calls be denied that nobody can be asked about; return whether there are any."""

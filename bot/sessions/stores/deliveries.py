@@ -56,10 +56,13 @@ _UP_TO_DATE = """
     DELETE FROM behind WHERE session_id = ?1
     AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1 AND last_seq > ?2)"""
 
-_RESTS = "UPDATE behind SET version = ?, shown_by = ?, wake_at = ? WHERE session_id = ?"
+_RESTS = """
+    UPDATE behind SET version = ?, shown_by = ?, wake_at = ?
+    WHERE session_id = ? AND shown_by = ?"""
 
 _PROGRESS = """
-    SELECT coalesce(seq, 0), sessions.version, behind.version, shown_by, wake_at FROM sessions
+    SELECT coalesce(seq, 0), sessions.version, behind.version, coalesce(shown_by, ''), wake_at
+    FROM sessions
     LEFT JOIN delivered ON delivered.session_id = sessions.session_id
     LEFT JOIN behind ON behind.session_id = sessions.session_id
     WHERE sessions.session_id = ?"""
@@ -99,11 +102,13 @@ class Progress:
     Attributes:
         seq: Up to this event nothing of what they see will change; 0 for nothing.
         version: The session's now; 0 if there is none.
+        shown_by: What showed it last, or what has changed since then.
         rest: What was last noted of one that waits and is shown.
     """
 
     seq: int = 0
     version: int = 0
+    shown_by: str = ""
     rest: Rest | None = None
 
 
@@ -153,26 +158,36 @@ class DeliveryStore:
         rows = await self._database.fetch(_PROGRESS, (session_id,))
         return _progress(rows[0]) if rows else Progress()
 
-    async def set_delivered_to(self, session_id: str, seq: int, rest: Rest | None = None) -> None:
+    async def set_delivered_to(
+        self,
+        session_id: str,
+        seq: int,
+        rest: Rest | None = None,
+        *,
+        since: Progress = Progress(),
+    ) -> bool:
         """Note up to which event people have seen a session; never goes back.
 
-        With `rest` also that they see all there is of a session that waits.
+        With `rest` also that they see all there is of a session that waits; return `False` instead
+        if what they should see may have become another one `since` it was asked for.
         """
-        await self._database.write(showing_up_to(session_id, seq, rest))
+        job = showing_up_to(session_id, seq, rest, since=since.shown_by)
+        return await self._database.write(job)
 
 
 def showing_up_to(
-    session_id: str, seq: int, rest: Rest | None = None
-) -> Callable[[Connection], None]:
+    session_id: str, seq: int, rest: Rest | None = None, *, since: str = ""
+) -> Callable[[Connection], bool]:
     """Return the job that notes up to which event people have seen a session."""
 
-    def job(connection: Connection) -> None:
+    def job(connection: Connection) -> bool:
         connection.execute(_WAIT_FOR_SAVES, (session_id,)).close()
         for statement in (_DELIVERED_TO, _UP_TO_DATE):
             connection.execute(statement, (session_id, seq)).close()
-        if rest is not None:
-            row = (rest.version, rest.shown_by, stored_time(rest.wake_at), session_id)
-            connection.execute(_RESTS, row).close()
+        if rest is None:
+            return True
+        row = (rest.version, rest.shown_by, stored_time(rest.wake_at), session_id, since)
+        return connection.execute(_RESTS, row).rowcount == 1
 
     return job
 
@@ -180,7 +195,7 @@ def showing_up_to(
 def _progress(row: Row) -> Progress:
     seq, version, shown_version, shown_by, wake_at = row
     rest = Rest(shown_version, shown_by, datetime.fromisoformat(wake_at)) if wake_at else None
-    return Progress(seq, version, rest)
+    return Progress(seq, version, shown_by, rest)
 
 
 def _delivery(row: Row) -> Delivery:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,9 +14,10 @@ _PUT = """
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING"""
 
-# What waits there may be shown otherwise from now on: the next start looks at it.
+# What waits there may be shown otherwise from now on: the next start looks at it. Each change has
+# words of its own, by which whoever is showing it sees that there was one.
 _END_RESTS = """
-    UPDATE behind SET shown_by = ''
+    UPDATE behind SET shown_by = ?
     WHERE session_id IN (SELECT session_id FROM homes WHERE server_id = ?)"""
 
 _LATEST = """
@@ -87,14 +88,7 @@ class SettingsStore:
 
     async def put(self, change: Change) -> bool:
         """Store a change, on disk when this returns; return whether it was the next version."""
-        scope, at = change.scope, change.at.isoformat(timespec="microseconds")
-        row = (scope.server_id, scope.channel_id, change.version, change.value, change.field)
-
-        def job(connection: Connection) -> bool:
-            connection.execute(_END_RESTS, (scope.server_id,)).close()
-            return connection.execute(_PUT, (*row, change.by, at)).rowcount == 1
-
-        return await self._database.write(job)
+        return await self._database.write(changing(change))
 
     async def forget_user(self, user_id: str) -> None:
         """Forget who made somebody's changes; what they set still holds."""
@@ -115,3 +109,16 @@ class SettingsStore:
             )
             for server, channel, version, value, field, by, at in rows
         ]
+
+
+def changing(change: Change) -> Callable[[Connection], bool]:
+    """Return the job that stores a change, and returns whether it was the next version."""
+    scope, at = change.scope, change.at.isoformat(timespec="microseconds")
+    row = (scope.server_id, scope.channel_id, change.version, change.value, change.field)
+    nobody = f"before change {change.version} of {scope.server_id} {scope.channel_id}"
+
+    def job(connection: Connection) -> bool:
+        connection.execute(_END_RESTS, (nobody, scope.server_id)).close()
+        return connection.execute(_PUT, (*row, change.by, at)).rowcount == 1
+
+    return job

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from typing import TypeVar
 
 import pytest
 
@@ -17,13 +18,17 @@ from bot.sessions.stores.deliveries import DeliveryStore, Progress
 from bot.sessions.stores.homes import Home, HomeStore
 from bot.sessions.stores.redacting import redact
 from bot.sessions.stores.rests import Found, Rest, RestStore
-from bot.sessions.stores.settings import Change, Scope, SettingsStore
+from bot.sessions.stores.settings import Change, Scope, SettingsStore, changing
 from bot.storage import Connection
 from tests.postgres import Server
 from tests.sessions.samples import LATER, answers, calls, decides, requests, says
 
+T = TypeVar("T")
+
 SHOWN_BY = "release 1"
 SERVER = 7
+WAITS_FOR_US = """
+    SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"""
 
 
 async def ids(
@@ -41,9 +46,12 @@ async def waits(store: SQLSessionManager, name: str, *, rests: bool = True) -> S
     return session
 
 
-async def shown(store: SQLSessionManager, session: Session, seq: int = 0) -> None:
+async def shown(store: SQLSessionManager, session: Session, since: Progress | None = None) -> bool:
+    """Note that a session is shown, as it was to be `since` then; return whether that is so."""
+    deliveries = DeliveryStore(store.database)
     rest = Rest(session.version, SHOWN_BY, LATER)
-    await DeliveryStore(store.database).set_delivered_to(session.session_id, seq, rest)
+    since = since or await deliveries.progress(session.session_id)
+    return await deliveries.set_delivered_to(session.session_id, 0, rest, since=since)
 
 
 async def looked_at(store: SQLSessionManager) -> bool:
@@ -97,7 +105,7 @@ async def test_sessions_that_show_less_than_was_recorded_are_found(
 
 async def test_what_was_noted_of_a_session_is_told(sql: SQLSessionManager) -> None:
     session = await waits(sql, "s")
-    expected = Progress(0, session.version, Rest(session.version, SHOWN_BY, LATER))
+    expected = Progress(0, session.version, SHOWN_BY, Rest(session.version, SHOWN_BY, LATER))
     assert await DeliveryStore(sql.database).progress("s") == expected
 
 
@@ -123,8 +131,9 @@ async def test_what_is_shown_otherwise_now_is_looked_at(sql: SQLSessionManager) 
 
 async def test_what_should_have_been_woken_is_looked_at(sql: SQLSessionManager) -> None:
     session = await waits(sql, "s")
+    deliveries = DeliveryStore(sql.database)
     late = Rest(session.version, SHOWN_BY, utc_now() - timedelta(seconds=1))
-    await DeliveryStore(sql.database).set_delivered_to("s", 0, late)
+    assert await deliveries.set_delivered_to("s", 0, late, since=await deliveries.progress("s"))
     assert await looked_at(sql)
 
 
@@ -203,15 +212,38 @@ async def test_what_memories_were_taken_out_of_is_looked_at(sql: SQLSessionManag
     assert await looked_at(sql)
 
 
+def changed(version: int) -> Change:
+    return Change(
+        scope=Scope(SERVER, 70),
+        version=version,
+        value="{}",
+        field="model",
+        by="user-1",
+        at=utc_now(),
+    )
+
+
+async def test_what_is_changed_while_a_session_is_being_shown_is_not_noted_as_shown(
+    sql: SQLSessionManager,
+) -> None:
+    settings, deliveries = SettingsStore(sql.database), DeliveryStore(sql.database)
+    session = await waits(sql, "s")
+    await HomeStore(sql.database).put("s", Home(SERVER, 70))
+    for version in (1, 2):
+        before = await deliveries.progress("s")
+        assert await settings.put(changed(version))
+        assert not await shown(sql, session, before)
+        assert await looked_at(sql)
+    assert await shown(sql, session)
+    assert not await looked_at(sql)
+
+
 async def test_changed_settings_of_a_server_end_the_rests_there(sql: SQLSessionManager) -> None:
     homes = HomeStore(sql.database)
     for name, server in (("here", SERVER), ("there", SERVER + 1)):
         await waits(sql, name)
         await homes.put(name, Home(server, 70))
-    change = Change(
-        scope=Scope(SERVER, 70), version=1, value="{}", field="model", by="user-1", at=utc_now()
-    )
-    assert await SettingsStore(sql.database).put(change)
+    assert await SettingsStore(sql.database).put(changed(1))
     assert await ids(RestStore(sql.database).open) == ["here"]
     assert await ids(RestStore(sql.database).resting) == ["there"]
 
@@ -228,22 +260,48 @@ async def test_what_is_recorded_while_others_note_that_all_is_shown_stays_to_be_
     shown_to = session.last_seq
     session.append(says(), answers())
     save = saving(session, session.state_json(), session.unsaved, session.version, None)
-    sent, noted = threading.Event(), threading.Event()
-
-    def job(connection: Connection) -> None:
-        save(connection)
-        connection.execute("SELECT 1").fetchone()
-        sent.set()
-        noted.wait(0.2)
-
-    saving_it = asyncio.create_task(ours.database.write(job))
-    await asyncio.to_thread(sent.wait)
-    await DeliveryStore(theirs.database).set_delivered_to("s", shown_to)
-    noted.set()
-    await saving_it
+    note = DeliveryStore(theirs.database).set_delivered_to("s", shown_to)
+    await before_the_commit(ours, save, note)
     assert await ids(RestStore(ours.database).behind) == ["s"]
     await ours.close()
     await theirs.close()
+
+
+async def test_what_is_changed_while_others_note_that_all_is_shown_is_shown_otherwise(
+    postgres: Server,
+) -> None:
+    address = postgres.new_database()
+    ours, theirs = PostgresSessionManager(address), PostgresSessionManager(address)
+    session = await waits(theirs, "s")
+    await HomeStore(theirs.database).put("s", Home(SERVER, 70))
+    before = await DeliveryStore(theirs.database).progress("s")
+    change = changing(changed(1))
+    assert not await before_the_commit(ours, change, shown(theirs, session, before))
+    assert await looked_at(ours)
+    await ours.close()
+    await theirs.close()
+
+
+async def before_the_commit(
+    ours: SQLSessionManager, work: Callable[[Connection], object], theirs: Awaitable[T]
+) -> T:
+    """Let one process do something that has to wait until another one commits what it has sent."""
+    sent, done = threading.Event(), threading.Event()
+
+    def job(connection: Connection) -> None:
+        work(connection)
+        connection.execute("SELECT 1").fetchone()
+        sent.set()
+        while not done.is_set() and not connection.execute(WAITS_FOR_US).fetchone():
+            pass
+
+    working = asyncio.create_task(ours.database.write(job))
+    await asyncio.to_thread(sent.wait)
+    try:
+        return await theirs
+    finally:
+        done.set()
+        await working
 
 
 async def test_a_session_made_anew_does_not_rest_as_the_deleted_one_did(
