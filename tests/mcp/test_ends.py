@@ -22,7 +22,7 @@ async def test_one_that_never_answers_and_ignores_every_request_to_end_is_killed
     note = tmp_path / "note"
     async with asyncio.timeout(PATIENCE):
         async with open_servers([workshop("stubborn", str(note))], replace(QUICK, start=0.01)):
-            await until(lambda: pids(str(note)))
+            await until(note.exists)
     assert note.read_text() == "end of input;SIGTERM;"
     assert pids(str(note)) == []
     assert asyncio.all_tasks() == {asyncio.current_task()}
@@ -34,11 +34,10 @@ async def test_one_that_is_being_ended_already_is_killed_all_the_same(
 ) -> None:
     """It did not answer in time, and is asked to end when the bot ends too."""
     note = tmp_path / "note"
-    note.touch()
     patience = replace(QUICK, start=0.01, connect=0.5)
     async with asyncio.timeout(PATIENCE):
         async with open_servers([workshop("stubborn", str(note))], patience):
-            await until(lambda: asked in note.read_text())
+            await until(lambda: note.exists() and asked in note.read_text())
     assert pids(str(note)) == []
     assert asyncio.all_tasks() == {asyncio.current_task()}
 

@@ -105,6 +105,7 @@ def stay(note: pathlib.Path) -> None:
             file.write(f"{how};")
 
     signal.signal(signal.SIGTERM, lambda *_: asked("SIGTERM"))
+    note.touch()  # from now on it is stubborn
     sys.stdin.read()
     asked("end of input")
     while True:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.sessions.stores.rests import Rest
 from bot.sessions.times import stored_time
-from bot.storage import Connection, Database, Row
+from bot.storage import Connection, Database, Later, Row
 
 # a session that was deleted meanwhile has no deliveries any more
 _PUT = """
@@ -177,17 +177,18 @@ class DeliveryStore:
 
 def showing_up_to(
     session_id: str, seq: int, rest: Rest | None = None, *, since: str = ""
-) -> Callable[[Connection], bool]:
+) -> Callable[[Connection], Later[bool] | bool]:
     """Return the job that notes up to which event people have seen a session."""
 
-    def job(connection: Connection) -> bool:
+    def job(connection: Connection) -> Later[bool] | bool:
         connection.execute(_WAIT_FOR_SAVES, (session_id,)).close()
         for statement in (_DELIVERED_TO, _UP_TO_DATE):
             connection.execute(statement, (session_id, seq)).close()
         if rest is None:
             return True
         row = (rest.version, rest.shown_by, stored_time(rest.wake_at), session_id, since)
-        return connection.execute(_RESTS, row).rowcount == 1
+        noted = connection.execute(_RESTS, row)
+        return Later(lambda: noted.rowcount == 1)
 
     return job
 

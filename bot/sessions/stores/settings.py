@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.storage import Connection, Database
+from bot.storage import Connection, Database, Later
 
 _PUT = """
     INSERT INTO server_settings
@@ -111,14 +111,15 @@ class SettingsStore:
         ]
 
 
-def changing(change: Change) -> Callable[[Connection], bool]:
+def changing(change: Change) -> Callable[[Connection], Later[bool]]:
     """Return the job that stores a change, and returns whether it was the next version."""
     scope, at = change.scope, change.at.isoformat(timespec="microseconds")
     row = (scope.server_id, scope.channel_id, change.version, change.value, change.field)
     nobody = f"before change {change.version} of {scope.server_id} {scope.channel_id}"
 
-    def job(connection: Connection) -> bool:
+    def job(connection: Connection) -> Later[bool]:
         connection.execute(_END_RESTS, (nobody, scope.server_id)).close()
-        return connection.execute(_PUT, (*row, change.by, at)).rowcount == 1
+        put = connection.execute(_PUT, (*row, change.by, at))
+        return Later(lambda: put.rowcount == 1)
 
     return job
