@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from bot.sandbox import ManualClock, World
-from bot.sandbox.ids import EPOCH_MS, TIME_SHIFT
+from bot.sandbox.timing.ids import EPOCH_MS, TIME_SHIFT
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,7 +6,8 @@ import discord
 import pytest
 from discord import app_commands
 
-from bot.sandbox import Overwrite, Sandbox, interactions
+from bot.sandbox import Overwrite, Sandbox
+from bot.sandbox.resources import interactions
 from tests.sandbox.clients import Client, Home, Http, running
 
 Interaction = discord.Interaction[Any]

@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from bot.sandbox import Intents, Sandbox
-from bot.sandbox.gateway import ACK_AFTER
+from bot.sandbox.gateway.connection import ACK_AFTER
 from tests.sandbox.clients import Home, Line, connected
 
 

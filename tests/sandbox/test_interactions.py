@@ -10,7 +10,7 @@ import pytest
 from discord import ui
 
 from bot.sandbox import Answer, ManualClock, Message, Sandbox
-from bot.sandbox.interactions import Interaction, InteractionKind
+from bot.sandbox.resources.interactions import Interaction, InteractionKind
 from tests.sandbox.clients import Client, Home, Http, make_home, running
 
 Handler = Callable[[discord.Interaction[Any]], Awaitable[Any]]

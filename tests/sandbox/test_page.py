@@ -63,7 +63,7 @@ async def visitor(home: Home, sandbox: Sandbox) -> AsyncIterator[Visitor]:
         yield Visitor(session, sandbox, home)
 
 
-PAGE = Path(bot.sandbox.__file__).parent / "page"
+PAGE = Path(bot.sandbox.__file__).parent / "page" / "static"
 
 
 async def test_its_files_are_served(sandbox: Sandbox, visitor: Visitor) -> None:

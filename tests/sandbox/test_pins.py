@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from bot.sandbox import ManualClock
-from bot.sandbox.messages import Kind, Message
+from bot.sandbox.resources.messages import Kind, Message
 from tests.sandbox.clients import Home, Http, make_home
 
 

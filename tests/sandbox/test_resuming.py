@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox import Limits, ManualClock, Rate, Sandbox, sessions
+from bot.sandbox import Limits, ManualClock, Rate, Sandbox
+from bot.sandbox.resources import sessions
 from tests.sandbox.clients import Home, Http, Line, connected, make_home
 
 INVALID = {"op": 9, "d": False, "s": None, "t": None}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.sandbox import ManualClock
-from bot.sandbox.permissions import Permissions
+from bot.sandbox.resources.permissions import Permissions
 from tests.sandbox.clients import Home, Http, make_home
 
 FIELD = "communication_disabled_until"
