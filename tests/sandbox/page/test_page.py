@@ -13,9 +13,9 @@ import pytest
 
 import bot.sandbox
 from bot.sandbox import ManualClock, Permissions, Sandbox
+from tests.sandbox.answers.test_interactions import said_with_button
 from tests.sandbox.clients import Client, Home, Http, make_home, running
-from tests.sandbox.test_commands import registered
-from tests.sandbox.test_interactions import said_with_button
+from tests.sandbox.gestures.test_commands import registered
 
 
 class Visitor:

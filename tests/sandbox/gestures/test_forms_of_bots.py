@@ -7,8 +7,8 @@ import pytest
 from discord import ui
 
 from bot.sandbox import Answer, Message, Sandbox
+from tests.sandbox.answers.test_interactions import Clicked
 from tests.sandbox.clients import Home, Http, running
-from tests.sandbox.test_interactions import Clicked
 
 Interaction = discord.Interaction[Any]
 
