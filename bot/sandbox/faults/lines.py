@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from bot.sandbox.resources.dispatch import Hub
 from bot.sandbox.resources.sessions import Line, Op
 from bot.sandbox.resources.users import Bot
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.dispatch import Hub
 
 
 class LineFaults:

@@ -9,7 +9,6 @@ import asyncio
 import json
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from aiohttp import WSMsgType, web
 
@@ -25,9 +24,7 @@ from bot.sandbox.rate_limits.limits import Bucket
 from bot.sandbox.refusals.errors import Json
 from bot.sandbox.resources.sessions import Op, Session
 from bot.sandbox.resources.users import Intents
-
-if TYPE_CHECKING:
-    from bot.sandbox.world import World
+from bot.sandbox.world import World
 
 ACK_AFTER = 0.02
 """Seconds for which a heartbeat and its acknowledgement are on their way, as to the real Discord.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bot.sandbox.gateway.protocol import Close, Closing, intents_of, shard_of
 from bot.sandbox.rate_limits.limits import SESSION_STARTS, Rate
 from bot.sandbox.refusals.errors import Json
 from bot.sandbox.resources import payloads
+from bot.sandbox.resources.guilds import Guild
 from bot.sandbox.resources.sessions import Session
 from bot.sandbox.resources.users import Bot
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.guilds import Guild
-    from bot.sandbox.world import World
+from bot.sandbox.world import World
 
 
 class InvalidSession(Exception):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bot.sandbox.refusals.errors import Json
 from bot.sandbox.resources import payloads
+from bot.sandbox.resources.guilds import Guild
 from bot.sandbox.resources.sessions import Op
 from bot.sandbox.resources.users import EVERY_INTENT_BIT, PRIVILEGED, Bot, Intents
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.guilds import Guild
-
 
 MOST_IN_CHUNK = 1000
 WITH_DATA = {Op.IDENTIFY, Op.PRESENCE, Op.RESUME, Op.REQUEST_MEMBERS}

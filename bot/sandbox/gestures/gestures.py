@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bot.sandbox.components import selects
 from bot.sandbox.gestures import choosing, command_options, filling, typing_commands
 from bot.sandbox.gestures.resolved import Resolved
+from bot.sandbox.resources.channels import Place
 from bot.sandbox.resources.interactions import Interaction, InteractionKind
 from bot.sandbox.resources.messages import BUTTON, Message
 from bot.sandbox.resources.modals import Modal
-from bot.sandbox.resources.users import Bot
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.channels import Place
-    from bot.sandbox.resources.users import User
+from bot.sandbox.resources.users import Bot, User
 
 
 def click(person: User, message: Message, button: str) -> Interaction:

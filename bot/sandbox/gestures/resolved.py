@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from bot.sandbox.posting.drafts import Upload
 from bot.sandbox.posting.publishing import stored
 from bot.sandbox.refusals.errors import Json
 from bot.sandbox.resources import interaction_payloads, message_payloads, payloads
 from bot.sandbox.resources.channels import Place
+from bot.sandbox.resources.guilds import Role
 from bot.sandbox.resources.users import Bot, User
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.guilds import Role
 
 
 @dataclass

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from bot.sandbox.gestures.resolved import Resolved
 from bot.sandbox.refusals.errors import Json
 from bot.sandbox.resources.channels import Place
 from bot.sandbox.resources.commands import CHAT_INPUT, GROUP, SUBCOMMAND
 from bot.sandbox.resources.permissions import Permissions
-from bot.sandbox.resources.users import Bot
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.users import User
+from bot.sandbox.resources.users import Bot, User
 
 
 @dataclass

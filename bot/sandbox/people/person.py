@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bot.sandbox.answers.answers import Answer, answer_to
 from bot.sandbox.gestures import gestures
 from bot.sandbox.posting import edits, posts, reactions, threads
 from bot.sandbox.posting.drafts import File, read_draft, written
 from bot.sandbox.refusals.errors import DiscordError, Refusal
+from bot.sandbox.resources.channels import Channel, DirectChannel, Place, Thread
 from bot.sandbox.resources.messages import FORWARDS, Message
 from bot.sandbox.resources.modals import Modal
 from bot.sandbox.resources.permissions import Permissions
 from bot.sandbox.resources.users import Bot, User
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.channels import Channel, DirectChannel, Place, Thread
 
 FORBIDDEN = {
     refusal.value[1]

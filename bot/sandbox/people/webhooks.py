@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bot.sandbox.posting import posts
 from bot.sandbox.posting.drafts import File, written
+from bot.sandbox.resources.channels import Channel
 from bot.sandbox.resources.messages import Message
+from bot.sandbox.resources.state import State
 from bot.sandbox.resources.users import WebhookAuthor
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.channels import Channel
-    from bot.sandbox.resources.state import State
 
 
 class Webhook:

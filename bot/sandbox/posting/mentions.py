@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bot.sandbox.refusals.forms import Form
+from bot.sandbox.resources.guilds import Role
 from bot.sandbox.resources.messages import Message, Ping
 from bot.sandbox.resources.permissions import Permissions
 from bot.sandbox.resources.users import User
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.guilds import Role
 
 USER = re.compile(r"<@!?(\d+)>")
 ROLE = re.compile(r"<@&(\d+)>")

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bot.sandbox.posting import mentions
 from bot.sandbox.posting.drafts import Draft, Forward, ReplyTo
 from bot.sandbox.posting.publishing import publish, stored
 from bot.sandbox.refusals.errors import Refusal
 from bot.sandbox.resources.channels import DirectChannel, Place, Thread
+from bot.sandbox.resources.interactions import Interaction
 from bot.sandbox.resources.messages import Flags, Kind, Message, Reference, Snapshot
 from bot.sandbox.resources.permissions import Permissions
+from bot.sandbox.resources.state import State
 from bot.sandbox.resources.stickers import chosen
 from bot.sandbox.resources.users import Bot, User
-
-if TYPE_CHECKING:
-    from bot.sandbox.resources.interactions import Interaction
-    from bot.sandbox.resources.state import State
 
 
 @dataclass(frozen=True)
