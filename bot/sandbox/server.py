@@ -14,15 +14,15 @@ from typing import Any
 from aiohttp import web
 
 from bot.sandbox import rest
-from bot.sandbox.breakages import Breakages, Restart
-from bot.sandbox.faults import Faults
-from bot.sandbox.gateway import Connection
-from bot.sandbox.gateway_protocol import Close
+from bot.sandbox.faults.faults import Faults
+from bot.sandbox.gateway.connection import Connection
+from bot.sandbox.gateway.protocol import Close
 from bot.sandbox.network import HOST, Network
-from bot.sandbox.page_server import Page, keep_out_other_sites
+from bot.sandbox.page.breakages import Breakages, Restart
+from bot.sandbox.page.server import Page, keep_out_other_sites
+from bot.sandbox.resources.sessions import Session
+from bot.sandbox.resources.users import Bot
 from bot.sandbox.rest import gate
-from bot.sandbox.sessions import Session
-from bot.sandbox.users import Bot
 from bot.sandbox.world import World
 
 # What people upload is shown by the page, and must never run as one of its own.

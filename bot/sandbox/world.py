@@ -4,33 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from bot.sandbox.channels import DirectChannel
-from bot.sandbox.clock import Clock, SystemClock
-from bot.sandbox.dispatch import Hub
-from bot.sandbox.faults import Faults
-from bot.sandbox.guilds import Guild
-from bot.sandbox.ids import Snowflakes
-from bot.sandbox.limits import NO_LIMITS, Limits
-from bot.sandbox.nonces import Nonces
-from bot.sandbox.overwrites import give_back, take_away
-from bot.sandbox.people import Person
-from bot.sandbox.pulse import Pulse
-from bot.sandbox.traffic import Traffic
-from bot.sandbox.users import PRIVILEGED, Bot, User
-from bot.sandbox.webhooks import Webhook
-
-if TYPE_CHECKING:
-    from bot.sandbox.channels import Channel, Place, Thread
-    from bot.sandbox.interactions import Interaction
-    from bot.sandbox.messages import Attachment, Ping
+from bot.sandbox.faults.faults import Faults
+from bot.sandbox.people.person import Person
+from bot.sandbox.people.webhooks import Webhook
+from bot.sandbox.rate_limits.limits import NO_LIMITS, Limits
+from bot.sandbox.rate_limits.traffic import Traffic
+from bot.sandbox.resources.channels import Channel, Thread
+from bot.sandbox.resources.guilds import Guild
+from bot.sandbox.resources.overwrites import give_back, take_away
+from bot.sandbox.resources.state import ACK_TIMEOUT, NONCE_WINDOW, RESUME_WINDOW, State
+from bot.sandbox.resources.users import PRIVILEGED, Bot, User
+from bot.sandbox.timing.clock import Clock
 
 EVERY_PRIVILEGED = [str(each.name) for each in PRIVILEGED]
-ACK_TIMEOUT = 3.0  # seconds to acknowledge an interaction
 HEARTBEAT_INTERVAL = 41.25
-# "The past few minutes", and not documented: so many seconds are a guess.
-NONCE_WINDOW, RESUME_WINDOW = 180.0, 180.0
 
 
 @dataclass(frozen=True)
@@ -48,23 +36,16 @@ class LoggedRequest:
     limits: Mapping[str, str] = field(default_factory=dict)
 
 
-class World:
+class World(State):
     """Guilds, accounts, messages; what was asked of it and who was pinged.
 
     Attributes:
-        ack_timeout: Seconds in which an interaction must be acknowledged.
         faults: What is to go wrong.
+        gateway_url: The address of the gateway; set by ``serve``.
         heartbeat_interval: Seconds between heartbeats, as clients are told.
         limits: How often a bot may do what; by default as often as it likes.
-        nonce_window: Seconds for which an enforced nonce stands for the message it posted.
-        resume_window: Seconds for which the gateway session of an absent bot is kept.
-        traffic: Requests counted.
-        cdn: The address that attachments are served under; set by ``serve``.
-        gateway_url: The address of the gateway; set by ``serve``.
-        dms_closed: Persons who accept no DMs from bots.
-        patience: Seconds that a person waits for more once an interaction was acknowledged.
-        pings: Everyone who was notified, in order.
         requests: Every REST request.
+        traffic: Requests counted.
         unknown_routes: Requests for what the sandbox does not have, as "METHOD /path".
     """
 
@@ -79,29 +60,22 @@ class World:
         nonce_window: float = NONCE_WINDOW,
         resume_window: float = RESUME_WINDOW,
     ) -> None:
-        self.clock: Clock = clock or SystemClock()
-        self.ack_timeout, self.patience = ack_timeout, patience
+        super().__init__(
+            clock=clock,
+            ack_timeout=ack_timeout,
+            patience=patience,
+            nonce_window=nonce_window,
+            resume_window=resume_window,
+        )
         self.limits, self.heartbeat_interval = limits, heartbeat_interval
-        self.nonce_window, self.resume_window = nonce_window, resume_window
-        self.ids = Snowflakes(self.clock)
-        self.pulse = Pulse()
-        self.hub = Hub(self)
-        self.faults = Faults(self)
-        self.traffic = Traffic(self)
-        self.nonces = Nonces(self)
-        self.cdn = "http://127.0.0.1"
+        self.traffic = Traffic(self.clock, lambda: self.limits)
+        self.faults = Faults(self.hub, self.traffic)
+        self.hub.deliver = self.faults.deliver
         self.gateway_url = "ws://127.0.0.1/gateway"
-        self.guilds: list[Guild] = []
-        self.users: dict[int, User] = {}
-        self.places: dict[int, Place] = {}
-        self.files: dict[int, Attachment] = {}
         self.webhooks: list[Webhook] = []
-        self.interactions: dict[str, Interaction] = {}
-        self.dms_closed: set[User] = set()
-        self.pings: list[Ping] = []
         self.requests: list[LoggedRequest] = []
         self.unknown_routes: list[str] = []
-        self.developer = self.person("developer")
+        self.developer: Person = self.person("developer")
 
     def guild(self, name: str, *, owner: User | None = None) -> Guild:
         """Add a server; without an owner a person is made for it."""
@@ -129,11 +103,6 @@ class World:
         return webhook
 
     @property
-    def bots(self) -> list[Bot]:
-        """Every application."""
-        return [each for each in self.users.values() if isinstance(each, Bot)]
-
-    @property
     def persons(self) -> list[Person]:
         """Everyone whom a test or a visitor can speak for."""
         return [each for each in self.users.values() if isinstance(each, Person)]
@@ -145,12 +114,3 @@ class World:
     def regains_permission(self, user: User, *names: str, in_: Channel | Thread) -> None:
         """Take back what ``loses_permission`` denied."""
         give_back(user, names, in_)
-
-    def direct(self, person: User, bot: Bot) -> DirectChannel:
-        """Return the one DM channel of a person and a bot, made when first wanted."""
-        for place in self.places.values():
-            if isinstance(place, DirectChannel) and (place.person, place.bot) == (person, bot):
-                return place
-        place = DirectChannel(person, bot)
-        self.places[place.id] = place
-        return place

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from bot.sandbox import Bot, Message, Person, Place, World
-from bot.sandbox.drafts import written
-from bot.sandbox.posting import post
+from bot.sandbox.posting.drafts import written
+from bot.sandbox.posting.posts import post
 from tests.crash.judge import Asked, Fate, judge
 from tests.crash.mind import Plan
 

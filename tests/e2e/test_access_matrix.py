@@ -31,8 +31,8 @@ from bot.frontend.own.listing import NOTHING as NONE_LISTED
 from bot.frontend.schedules.scheduling import NONE as NO_REMINDERS
 from bot.frontend.schedules.scheduling import NOT_THERE
 from bot.sandbox import Message, Person, Place
-from bot.sandbox.answers import first_response
-from bot.sandbox.gestures import click
+from bot.sandbox.answers.answers import first_response
+from bot.sandbox.gestures.gestures import click
 from bot.sessions.stores.sql_memories import memories_in
 from tests.e2e.stage import Stage
 

@@ -8,8 +8,8 @@ from bot.events import Ask, TurnEndedEvent, UserMessageEvent
 from bot.frontend.control import BUSY, NOT_LATEST, NOT_YOURS
 from bot.frontend.rate import TOO_FAST
 from bot.sandbox import Message, Person
-from bot.sandbox.answers import first_response
-from bot.sandbox.gestures import click
+from bot.sandbox.answers.answers import first_response
+from bot.sandbox.gestures.gestures import click
 from bot.sandbox.model import Answer
 from tests.e2e.stage import Stage
 from tests.setups import labels

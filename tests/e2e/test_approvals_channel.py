@@ -7,7 +7,7 @@ import pytest
 from bot.events import utc_now
 from bot.frontend.settings.own import ServerSettings
 from bot.sandbox import Answer, Channel, Message, Overwrite, Person, Place, Refusal
-from bot.sandbox.gates import Gate
+from bot.sandbox.timing.gates import Gate
 from bot.sessions.stores.settings import Change, Scope, SettingsStore
 from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels

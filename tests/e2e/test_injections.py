@@ -13,7 +13,7 @@ from bot import Actor, ApprovalRefusedError, ApprovalRequestedEvent, tool
 from bot.agent.history.visible import hides
 from bot.frontend import ParleyClient
 from bot.sandbox import Message, Place
-from bot.sandbox.messages import Flags
+from bot.sandbox.resources.messages import Flags
 from tests.e2e.obeying import DONE, obey, order
 from tests.e2e.stage import Stage
 from tests.tools.web.server import Server, reader, serving

@@ -23,8 +23,8 @@ from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.frontend.own.pruning import Pruning
 from bot.sandbox import Answer, Overwrite, Person, Place
-from bot.sandbox.answers import first_response
-from bot.sandbox.gestures import click
+from bot.sandbox.answers.answers import first_response
+from bot.sandbox.gestures.gestures import click
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.stores.lifetimes import Lifetime
 from bot.sessions.stores.marks import MarkStore

@@ -13,8 +13,8 @@ from bot.events import UserMessageEvent
 from bot.frontend.hearing import bursts
 from bot.frontend.hearing.inbox import EMPTY
 from bot.sandbox import Gate, Place
-from bot.sandbox.drafts import UPLOAD_LIMIT
 from bot.sandbox.model import images
+from bot.sandbox.resources.messages import UPLOAD_LIMIT
 from tests.e2e.stage import PATIENCE, Stage
 from tests.frontend.reading.samples import noise, pdf, picture
 
@@ -104,7 +104,8 @@ async def test_what_cannot_be_read_is_named_once_in_one_line(stage: Stage) -> No
 async def test_a_file_over_the_limit_is_named_and_not_downloaded(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.sandbox.drafts.UPLOAD_LIMIT", 2 * UPLOAD_LIMIT)  # a boosted server
+    boosted = 2 * UPLOAD_LIMIT  # as in a boosted server
+    monkeypatch.setattr("bot.sandbox.posting.drafts.UPLOAD_LIMIT", boosted)
     gate = Gate()
     stage.world.faults.next_download(held_by=gate)
     async with stage.running():

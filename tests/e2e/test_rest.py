@@ -21,7 +21,7 @@ from bot.events import (
 from bot.frontend.settings.look import manner_of
 from bot.frontend.shards import Shards
 from bot.sandbox import Message, Refusal
-from bot.sandbox.gates import Gate
+from bot.sandbox.timing.gates import Gate
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.stores.rests import RestStore
 from tests.e2e.stage import Stage

@@ -19,7 +19,7 @@ from bot.frontend.schedules.reminding import Reminders
 from bot.frontend.schedules.scheduling import CANCELLED, NONE, NOT_THERE
 from bot.frontend.schedules.when import NOT_READ
 from bot.frontend.shards import Shards
-from bot.sandbox.gates import Gate
+from bot.sandbox.timing.gates import Gate
 from bot.sessions.stores.homes import HomeStore
 from bot.sessions.stores.schedules import Schedule, ScheduleStore
 from tests.e2e.stage import PATIENCE, Stage

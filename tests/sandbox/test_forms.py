@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.sandbox import DiscordError
-from bot.sandbox.commands import register
-from bot.sandbox.drafts import read_draft
+from bot.sandbox.posting.drafts import read_draft
+from bot.sandbox.resources.commands import register
 from tests.sandbox.clients import make_home
 
 KEYS = st.sampled_from(

@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.sandbox.errors import DiscordError, Refusal
+from bot.sandbox.refusals.errors import DiscordError, Refusal
 from bot.sandbox.rest import (
     accounts,
     channels,

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from bot.sandbox import identify, payloads
-from bot.sandbox.errors import Refusal
+from bot.sandbox.gateway import identify
+from bot.sandbox.refusals.errors import Refusal
+from bot.sandbox.resources import payloads
 from bot.sandbox.rest.call import Call, Routes
 
 

@@ -11,15 +11,15 @@ from urllib.parse import unquote
 
 from aiohttp import BodyPartReader, web
 
-from bot.sandbox.channels import Place
-from bot.sandbox.drafts import Upload
-from bot.sandbox.errors import Json, Refusal
-from bot.sandbox.forms import Form
-from bot.sandbox.guilds import Guild
-from bot.sandbox.messages import Message
-from bot.sandbox.permissions import Permissions
-from bot.sandbox.posting import require
-from bot.sandbox.users import Bot
+from bot.sandbox.posting.drafts import Upload
+from bot.sandbox.posting.posts import require
+from bot.sandbox.refusals.errors import Json, Refusal
+from bot.sandbox.refusals.forms import Form
+from bot.sandbox.resources.channels import Place
+from bot.sandbox.resources.guilds import Guild
+from bot.sandbox.resources.messages import Message
+from bot.sandbox.resources.permissions import Permissions
+from bot.sandbox.resources.users import Bot
 from bot.sandbox.world import World
 
 LONGEST_REASON = 512

@@ -3,16 +3,17 @@
 from datetime import datetime
 from typing import Any
 
-from bot.sandbox import message_payloads, payloads, reactions
-from bot.sandbox.channels import Channel, DirectChannel, Place, Thread
-from bot.sandbox.errors import Refusal
-from bot.sandbox.forms import Form
-from bot.sandbox.messages import Message
-from bot.sandbox.permissions import Permissions
-from bot.sandbox.posting import require
+from bot.sandbox.posting import reactions
+from bot.sandbox.posting.posts import require
+from bot.sandbox.posting.threads import rename
+from bot.sandbox.refusals.errors import Refusal
+from bot.sandbox.refusals.forms import Form
+from bot.sandbox.resources import message_payloads, payloads
+from bot.sandbox.resources.channels import Channel, DirectChannel, Place, Thread
+from bot.sandbox.resources.messages import Message
+from bot.sandbox.resources.permissions import Permissions
+from bot.sandbox.resources.users import Bot, Intents
 from bot.sandbox.rest.call import Call, Routes
-from bot.sandbox.threads import rename, set_archived, thread_changed
-from bot.sandbox.users import Bot, Intents
 
 PINS_AT_ONCE = 50
 ARCHIVE_MINUTES = {60, 1440, 4320, 10080}
@@ -57,10 +58,10 @@ def _change_thread(thread: Thread, form: Form, bot: Bot) -> None:
     form.finish()
     _may_change_thread(thread, bot, locking=locked is not None, opening=archived is False)
     rename(thread, name or thread.name, by=bot)
-    set_archived(thread, thread.archived if archived is None else archived)
+    thread.set_archived(thread.archived if archived is None else archived)
     thread.locked = thread.locked if locked is None else locked
     thread.auto_archive_duration = minutes or thread.auto_archive_duration
-    thread_changed(thread)
+    thread.world.hub.thread_changed(thread)
 
 
 def _may_change_thread(thread: Thread, bot: Bot, *, locking: bool, opening: bool) -> None:

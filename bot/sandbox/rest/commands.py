@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from bot.sandbox import commands
-from bot.sandbox.errors import Refusal
+from bot.sandbox.refusals.errors import Refusal
+from bot.sandbox.resources import commands
 from bot.sandbox.rest.call import Call, Routes, as_object
 
 

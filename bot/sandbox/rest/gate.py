@@ -13,9 +13,9 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.sandbox.errors import DiscordError, Json, Refusal
-from bot.sandbox.request_faults import RequestFault
-from bot.sandbox.traffic import INVALID, Asked, Scope, TooMany
+from bot.sandbox.faults.requests import RequestFault
+from bot.sandbox.rate_limits.traffic import INVALID, Asked, Scope, TooMany
+from bot.sandbox.refusals.errors import DiscordError, Json, Refusal
 from bot.sandbox.world import World
 
 SENDS = re.compile(r"POST .*/channels/\{channel\}/messages")

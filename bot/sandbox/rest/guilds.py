@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from bot.sandbox import payloads, timeouts
-from bot.sandbox.errors import Refusal
-from bot.sandbox.guilds import AuditEntry
-from bot.sandbox.permissions import Permissions, in_guild
+from bot.sandbox.refusals.errors import Refusal
+from bot.sandbox.resources import payloads
+from bot.sandbox.resources.guilds import AuditEntry
+from bot.sandbox.resources.permissions import Permissions, in_guild
+from bot.sandbox.resources.users import Intents
+from bot.sandbox.rest import timeouts
 from bot.sandbox.rest.call import Call, Routes
-from bot.sandbox.users import Intents
 
 
 async def guild(call: Call) -> Any:

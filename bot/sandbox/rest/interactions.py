@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from bot.sandbox import edits, responses
-from bot.sandbox.drafts import Upload, read_draft
-from bot.sandbox.errors import Json, Refusal
-from bot.sandbox.interactions import Interaction, Response
-from bot.sandbox.message_payloads import for_rest
-from bot.sandbox.messages import Message
+from bot.sandbox.answers import responses
+from bot.sandbox.posting import edits
+from bot.sandbox.posting.drafts import Upload, read_draft
+from bot.sandbox.refusals.errors import Json, Refusal
+from bot.sandbox.resources.interactions import Interaction, Response
+from bot.sandbox.resources.message_payloads import for_rest
+from bot.sandbox.resources.messages import Message
 from bot.sandbox.rest.call import Call, Routes
 
 

@@ -3,12 +3,13 @@
 from datetime import timedelta
 from typing import Any
 
-from bot.sandbox import edits, payloads, posting, reactions
-from bot.sandbox.drafts import read_draft
-from bot.sandbox.errors import Refusal
-from bot.sandbox.message_payloads import for_rest, nonce_of
-from bot.sandbox.messages import Flags, Message
-from bot.sandbox.permissions import Permissions
+from bot.sandbox.posting import edits, posts, reactions
+from bot.sandbox.posting.drafts import read_draft
+from bot.sandbox.refusals.errors import Refusal
+from bot.sandbox.resources import payloads
+from bot.sandbox.resources.message_payloads import for_rest, nonce_of
+from bot.sandbox.resources.messages import Flags, Message
+from bot.sandbox.resources.permissions import Permissions
 from bot.sandbox.rest.call import Call, Routes
 
 BULK_AGE = timedelta(days=14)
@@ -19,7 +20,7 @@ async def create(call: Call) -> Any:
     """Post a message."""
     place = call.place()
     body, files = await call.body()
-    message = posting.post(place, call.bot, read_draft(body, files))
+    message = posts.post(place, call.bot, read_draft(body, files))
     return for_rest(message, call.bot) | nonce_of(message)
 
 
@@ -67,7 +68,7 @@ async def change(call: Call) -> Any:
 def _suppress(call: Call, message: Message, body: Any) -> Any:
     if set(body) != {"flags"}:
         raise Refusal.OTHERS_MESSAGE.error()
-    posting.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
+    posts.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
     wanted = read_draft(body, {}).flags & Flags.SUPPRESS_EMBEDS
     message.flags = message.flags & ~Flags.SUPPRESS_EMBEDS | wanted
     edits.changed(message)
@@ -78,7 +79,7 @@ async def remove(call: Call) -> Any:
     """Delete an own message, or with the permission another's."""
     message = call.message()
     if message.author is not call.bot:
-        posting.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
+        posts.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
     edits.delete(message)
 
 
@@ -105,7 +106,7 @@ async def unreact(call: Call) -> Any:
     """Take a reaction away; another's needs the permission to manage messages."""
     message, who = call.message(), call.number("user")
     if who != call.bot.id:
-        posting.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
+        posts.require(message.place, call.bot, Permissions.MANAGE_MESSAGES)
     user = call.world.users.get(who)
     if user is None:
         raise Refusal.UNKNOWN_USER.error()

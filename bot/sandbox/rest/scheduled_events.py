@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from bot.sandbox import scheduled_events
-from bot.sandbox.guilds import AuditEntry
+from bot.sandbox.resources import scheduled_events
+from bot.sandbox.resources.guilds import AuditEntry
 from bot.sandbox.rest.call import Call, Routes
 
 

@@ -2,24 +2,23 @@
 
 from typing import Any
 
-from bot.sandbox import payloads
-from bot.sandbox.channels import Thread
-from bot.sandbox.errors import Refusal
-from bot.sandbox.forms import Form
-from bot.sandbox.permissions import Permissions
-from bot.sandbox.posting import require
-from bot.sandbox.rest.call import Call, Routes
-from bot.sandbox.rest.channels import ARCHIVE_MINUTES
-from bot.sandbox.rest.guilds import require_members_intent
-from bot.sandbox.threads import (
+from bot.sandbox.posting.memberships import join_thread, leave_thread
+from bot.sandbox.posting.posts import require
+from bot.sandbox.posting.threads import (
     add_to_thread,
-    join_thread,
-    leave_thread,
     may_open,
     thread_in,
     thread_on,
 )
-from bot.sandbox.users import User
+from bot.sandbox.refusals.errors import Refusal
+from bot.sandbox.refusals.forms import Form
+from bot.sandbox.resources import payloads
+from bot.sandbox.resources.channels import Thread
+from bot.sandbox.resources.permissions import Permissions
+from bot.sandbox.resources.users import User
+from bot.sandbox.rest.call import Call, Routes
+from bot.sandbox.rest.channels import ARCHIVE_MINUTES
+from bot.sandbox.rest.guilds import require_members_intent
 
 PUBLIC, PRIVATE = 11, 12
 

@@ -1,0 +1,1 @@
+"""What a message's or form's components must look like (reference, "Component Reference")."""

@@ -1,0 +1,1 @@
+"""The gateway: a bot's websocket (reference, "Gateway")."""

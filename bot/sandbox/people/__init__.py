@@ -1,0 +1,1 @@
+"""Those who act without HTTP: persons and webhooks."""

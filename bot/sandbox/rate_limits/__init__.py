@@ -1,0 +1,1 @@
+"""How often a bot may do what (reference, "Rate Limits")."""

@@ -1,0 +1,1 @@
+"""What there is, the JSON that Discord sends of it, and who is told when it changes."""
