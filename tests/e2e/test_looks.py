@@ -11,8 +11,8 @@ import pytest
 from bot.frontend import Operator, ParleyClient, SettingsBook
 from bot.frontend.settings import book as module
 from bot.sandbox import Message
-from bot.sandbox.gates import Gate
 from bot.sandbox.model.replies import Gate as ModelGate
+from bot.sandbox.timing.gates import Gate
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.stores.settings import Scope, SettingsStore
 from tests.e2e.stage import PATIENCE, Stage
