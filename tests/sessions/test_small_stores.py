@@ -163,6 +163,21 @@ async def test_a_session_has_one_home_for_as_long_as_it_is_there(
     assert await homes.of("thread-1") is None
 
 
+async def test_where_a_session_is_is_written_only_where_that_is_news(
+    sql: SQLSessionManager,
+) -> None:
+    homes, written = HomeStore(sql.database), 0
+
+    def count(kind: str, seconds: float) -> None:
+        nonlocal written
+        written += kind == "write"
+
+    sql.database.on_done = count
+    await homes.put("thread-1", Home(7, 70))
+    await homes.put("thread-1", Home(7, 70))
+    assert written == 1
+
+
 async def test_where_sessions_are_is_found_by_channel_and_server(
     sql: SQLSessionManager,
 ) -> None:
