@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -48,6 +48,14 @@ async def log_of(manager: SessionManager) -> Sequence[RecordedEvent]:
     return await manager.read_log("s")
 
 
+async def keeps(manager: SessionManager, name: str) -> None:
+    """Store a name in the session's state."""
+    session = await manager.get("s")
+    assert session is not None
+    session.state["name"] = name
+    await manager.save(session)
+
+
 async def test_the_model_is_told_nothing_of_an_erased_turn(
     agent: Agent, model: ScriptedModel, manager: SessionStore
 ) -> None:
@@ -74,6 +82,103 @@ async def test_the_model_is_told_nothing_more_of_what_was_quoted_of_somebody(
     assert "see this\n[quoted: a message that was forgotten]" in str(
         model.requests[1]["messages"][0]["content"]
     )
+
+
+async def test_of_whom_alone_wrote_nothing_is_left(
+    agent: Agent, model: ScriptedModel, manager: SessionStore
+) -> None:
+    model.says("Hello.")
+    await agent.run("hi", session_id="s", user_id="alice")
+    await keeps(manager, "Alice")
+    await agent.skip("too late", "s", user_id="alice")
+    await agent.forget("s", "alice")
+    await agent.forget("none", "alice")
+    session = await manager.get("s")
+    assert session is not None
+    assert dict(session.state) == {}
+    assert all(isinstance(event, ErasedEvent) for event in await log_of(manager))
+
+
+async def test_what_somebody_wrote_is_forgotten_among_what_others_did_and_what_is_open(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionStore
+) -> None:
+    agent = make_agent(tools=[delete_all])
+    model.says("Hello Alice.").says(calls=[("delete_all", {})])
+    await agent.run("I am Alice", session_id="s", user_id="alice")
+    await keeps(manager, "Alice")
+    await agent.run("clean up", session_id="s", user_id="alice")
+    await agent.forget("s", "alice")
+    session = await manager.get("s")
+    assert session is not None
+    assert session.waits
+    assert dict(session.state) == {"name": "Alice"}
+    assert [isinstance(e, ErasedEvent) for e in session.events] == [True, True, *[False] * 3]
+    await agent.skip("too late", "s", user_id="bob")
+    await agent.end("s", None, by="alice")
+    await agent.forget("s", "alice")
+    assert await manager.authors("s") == {"bob": 1}
+
+
+async def test_what_others_write_while_all_there_is_would_be_forgotten_stays(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SessionStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = make_agent(), make_agent()
+    model.says("Hello Alice.").then("Hello Bob.")
+    await ours.run("I am Alice", session_id="s", user_id="alice")
+    authors = manager.authors
+
+    async def overtaken(session_id: str) -> Mapping[str, int]:
+        found = await authors(session_id)
+        if len(model.requests) == 1:
+            await theirs.run("I am Bob", session_id="s", user_id="bob")
+        return found
+
+    monkeypatch.setattr(manager, "authors", overtaken)
+    await ours.forget("s", "alice")
+    assert [isinstance(e, ErasedEvent) for e in await log_of(manager)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("how", ["stop", "reset", "end", "erase", "forget", "unquote", "delete"])
+async def test_what_another_process_deletes_meanwhile_is_as_if_it_had_not_been_there(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SessionStore,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    agent = make_agent(tools=[delete_all])
+    model.says(calls=[("delete_all", {})])
+    await agent.run("clean up", session_id="s", user_id="alice")
+    is_run_elsewhere, get = manager.is_run_elsewhere, manager.get
+
+    async def late(session_id: str) -> bool:
+        await manager.delete(session_id)
+        return await is_run_elsewhere(session_id)
+
+    async def read(session_id: str) -> Session | None:
+        found = await get(session_id)
+        await manager.delete(session_id)
+        return found
+
+    if how in ("forget", "unquote"):
+        monkeypatch.setattr(manager, "get", read)
+    else:
+        monkeypatch.setattr(manager, "is_run_elsewhere", late)
+    ways: Mapping[str, Callable[[], Awaitable[object]]] = {
+        "stop": lambda: agent.stop("s", by="alice"),
+        "reset": lambda: agent.reset("s", by="alice"),
+        "end": lambda: agent.end("s", None, by="alice"),
+        "erase": lambda: agent.erase("s", None, by="alice"),
+        "forget": lambda: agent.forget("s", "alice"),
+        "unquote": lambda: agent.unquote("s", "alice"),
+        "delete": lambda: agent.delete("s", by="alice"),
+    }
+    assert not await ways[how]()
+    monkeypatch.undo()
+    assert await manager.get("s") is None
 
 
 async def test_an_open_turn_is_ended_first(
@@ -222,6 +327,7 @@ async def test_every_way_into_a_session_asks_who_may_continue_it(
         lambda: agent.undo_reset("s", last[0], by=user),
         lambda: agent.end("s", None, by=user),
         lambda: agent.erase("s", None, by=user),
+        lambda: agent.forget("s", user),
         lambda: agent.delete("s", by=user),
     ]
     for way in ways:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import discord
 import pytest
@@ -229,6 +230,49 @@ async def test_what_others_quote_in_their_replies_is_forgotten_too(
         assert again.text == NOTHING
     assert "who is that?" in str(stage.asked[1])
     assert "zanzibar" not in str(stage.asked[1])
+
+
+@pytest.mark.parametrize("scope", [Scope.MINE, Scope.HERE])
+async def test_what_others_write_while_it_is_forgotten_is_answered_and_stays(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, scope: Scope
+) -> None:
+    stage.model.says("Hello zanzibar.").then("Hello Bob.")
+    async with stage.running() as client:
+        await stage.alice.says("I am zanzibar", in_=stage.desk)
+        await stage.says(stage.desk, "Hello zanzibar.")
+        end = client.agent.end
+
+        async def meanwhile(*args: Any, **options: Any) -> bool:
+            ended = await end(*args, **options)
+            await stage.bob.says("I am Bob", in_=stage.desk)
+            await stage.says(stage.desk, "Hello Bob.")
+            return ended
+
+        monkeypatch.setattr(client.agent, "end", meanwhile)
+        done = await forgets(stage.alice, scope, stage.desk)
+        assert done.text.startswith("Forgotten.")
+    log = await stage.log_of(f"channel-{stage.desk.id}")
+    assert [isinstance(each, ErasedEvent) for each in log] == [True, True, False, False]
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_what_waits_behind_a_turn_that_cannot_be_forgotten_is_answered(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says(calls=[("delete_file", {"path": "a.txt"})]).then("Hello Bob.")
+    async with stage.running():
+        await stage.alice.says("delete a.txt", in_=stage.desk)
+        await stage.says(stage.desk, "May I run")
+        await stage.bob.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "This waits for a decision")
+
+        async def full(*_: object) -> None:
+            raise StorageError("the disk is full")
+
+        monkeypatch.setattr(stage.store, "erase", full)
+        done = await forgets(stage.alice, Scope.MINE, stage.desk)
+        assert not done.text.startswith("Forgotten.")
+        await stage.says(stage.desk, "Hello Bob.")
 
 
 # -- /sessions -------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -100,10 +100,8 @@ class Forgetting:
         if scope is Scope.MINE or not authors:
             theirs = actor.user_id in authors or await self._is_quoted(session_id, actor.user_id)
             return None if theirs else NOTHING
-        place = place_of(session_id)
         alone = authors.keys() <= {actor.user_id}
-        direct = place is not None and place.kind is PlaceKind.DM
-        return None if alone or direct or actor.moderator or actor.owner else NOT_ALL
+        return None if alone or _may_forget_all(session_id, actor) else NOT_ALL
 
     async def _is_quoted(self, session_id: str, user_id: str) -> bool:
         return session_id in await self._store.quoting(user_id)
@@ -119,13 +117,13 @@ class Forgetting:
             return refused
         await self._marks.set(PURGE_DUE, _due(self.now()))
         match scope:
-            case Scope.MINE:
-                await self._forget_in(session_id, actor.user_id)
-                await self._agent.unquote(session_id, actor.user_id)
-            case Scope.HERE:
-                await self._erase(session_id, None, by=actor.user_id)
             case Scope.EVERYTHING:
                 await self._forget_everywhere(actor.user_id)
+            case Scope.HERE if _may_forget_all(session_id, actor):
+                await self._forget_all(session_id, by=actor.user_id)
+            case Scope.HERE | Scope.MINE:
+                await self._forget_in(session_id, actor.user_id)
+                await self._agent.unquote(session_id, actor.user_id)
         purging = self._tasks.task(self.purge(), name="purging")
         await asyncio.wait([purging], timeout=PURGED_WITHIN)
         gone = purging.done() and not purging.cancelled() and purging.result()
@@ -145,22 +143,35 @@ class Forgetting:
 
     async def _forget_in(self, session_id: str, user_id: str) -> None:
         """Forget somebody's turns; where nobody else wrote, all there is."""
-        alone = (await self._store.authors(session_id)).keys() == {user_id}
-        turns = None if alone else await self._store.turns_of(session_id, user_id)
-        await self._erase(session_id, turns, by=user_id)
+        turns = await self._store.turns_of(session_id, user_id)
+        async with self._ended(session_id, turns, by=user_id):
+            await self._agent.forget(session_id, user_id)
 
-    async def _erase(self, session_id: str, turns: Collection[str] | None, *, by: str) -> None:
-        """Erase turns; people are shown first how those ended that were open."""
+    async def _forget_all(self, session_id: str, *, by: str) -> None:
+        """Forget all there is, whoever wrote it."""
+        async with self._ended(session_id, None, by=by):
+            await self._agent.erase(session_id, None, by=by)
+
+    @asynccontextmanager
+    async def _ended(
+        self, session_id: str, turns: Collection[str] | None, *, by: str
+    ) -> AsyncIterator[None]:
+        """End turns, and show that, before they are erased; what waits behind them goes on then."""
         ended = await self._agent.end(session_id, turns, by=by)
-        is_shown = place_of(session_id) is not None
-        if ended and is_shown:
-            self._reconciler.wake(session_id)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(SHOWN_WITHIN):
-                    await self._reconciler.caught_up(session_id)
-        await self._agent.erase(session_id, turns, by=by)
-        if ended and is_shown:
+        if not ended or place_of(session_id) is None:
+            yield
+            return
+        try:
+            await self._show(session_id)
+            yield
+        finally:
             self._runs.start(session_id, self._agent.resume(session_id))
+
+    async def _show(self, session_id: str) -> None:
+        self._reconciler.wake(session_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SHOWN_WITHIN):
+                await self._reconciler.caught_up(session_id)
 
     async def purge(self) -> bool:
         """Let the database's files keep nothing of what is forgotten; return whether they do.
@@ -208,6 +219,13 @@ class Forgetting:
     async def _due_at(self) -> datetime | None:
         due, _, _ = (await self._marks.get(PURGE_DUE) or "").partition(" ")
         return datetime.fromisoformat(due) if due else None
+
+
+def _may_forget_all(session_id: str, actor: Actor) -> bool:
+    """Whether somebody may let a whole conversation be forgotten, whoever wrote in it."""
+    place = place_of(session_id)
+    direct = place is not None and place.kind is PlaceKind.DM
+    return direct or actor.moderator or actor.owner
 
 
 def _due(at: datetime) -> str:
