@@ -23,6 +23,7 @@ from bot.frontend.own import forgetting, listing, retention
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.frontend.own.pruning import Pruning
+from bot.frontend.refusals import UnavailableError
 from bot.sandbox import Answer, Overwrite, Person, Place
 from bot.sandbox.answers import first_response
 from bot.sandbox.gestures import click
@@ -465,6 +466,20 @@ async def test_what_is_deleted_during_a_purge_is_left_to_another(
         assert await marks.get(PURGE_DUE)
 
 
+async def test_what_is_forgotten_is_purged_though_discord_does_not_answer(stage: Stage) -> None:
+    stage.model.says("Hello.")
+    async with stage.running() as client:
+        question = await stage.alice.says(f"{stage.bot.mention} hello", in_=stage.general)
+        thread = await stage.thread_on(question)
+        await stage.says(thread, "Hello.")
+        marks = MarkStore(stage.store.database)
+        await marks.set(PURGE_DUE, f"{utc_now().isoformat()} purge")
+        stage.world.faults.next_request("GET", f"/channels/{thread.id}", fails=503, times=None)
+        with pytest.raises(UnavailableError):
+            await client._parts.retention.look()
+        assert await marks.get(PURGE_DUE) == ""
+
+
 async def is_gone(store: SQLiteSessionManager, session_id: str) -> None:
     """Wait until a session is deleted."""
     async with asyncio.timeout(PATIENCE):
@@ -506,6 +521,7 @@ async def test_what_was_deleted_while_the_bot_was_away_goes_when_it_looks(
     stage.model.says("Hello.").then("Hello.")
     async with stage.running():
         desk, thread = await talks_everywhere(stage)
+        await MarkStore(stage.store.database).once(no_thread(stage.desk.id))
     if parent:
         stage.guild.channels.remove(stage.desk)
         del stage.world.places[stage.desk.id]
@@ -517,6 +533,8 @@ async def test_what_was_deleted_while_the_bot_was_away_goes_when_it_looks(
     async with stage.running():
         await is_gone(stage.store, desk if parent else thread)
         assert await stage.store.get(thread if parent else desk) is not None
+        told = await MarkStore(stage.store.database).get(no_thread(stage.desk.id))
+        assert (told is None) is parent
 
 
 async def test_a_server_that_is_left_is_forgotten_and_one_with_an_outage_is_not(
@@ -555,10 +573,15 @@ async def test_threads_are_asked_for_in_turns(
 async def test_a_server_that_was_left_meanwhile_is_forgotten(stage: Stage) -> None:
     stage.model.says("Hello.").then("Hello.")
     async with stage.running():
-        desk, _ = await talks_everywhere(stage)
+        desk, thread = await talks_everywhere(stage)
+        for key in (no_thread(stage.desk.id), f"looked-at-{stage.guild.id}"):
+            await MarkStore(stage.store.database).once(key)
     stage.guild.leave(stage.bot)
     async with stage.running():
         await is_gone(stage.store, desk)
+        await is_gone(stage.store, thread)
+        kept = await stage.store.database.fetch("SELECT key FROM marks")
+        assert not [key for (key,) in kept if key.startswith(("no-thread-", "looked-at-"))]
 
 
 # -- what is noted of old messages -----------------------------------------------------------------
