@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from datetime import timedelta
 from pathlib import Path
@@ -190,6 +191,46 @@ async def test_who_forgets_again_and_again_does_not_stop_all_writes(
         await client._parts.retention.look()
         assert await marks.get(PURGE_DUE) == ""
     assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_a_purge_that_another_process_owes_meanwhile_is_not_put_off(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is owed at once just after this process has looked, and wants it within a day."""
+    async with stage.running() as client:
+        at_once = f"{utc_now().isoformat()} purge"
+        get, looks = MarkStore.get, itertools.count()
+
+        async def overtaken(marks: MarkStore, key: str) -> str | None:
+            found = await get(marks, key)
+            if not next(looks):
+                await marks.set(key, at_once)
+            return found
+
+        monkeypatch.setattr(MarkStore, "get", overtaken)
+        await client._parts.forgetting.purge_within_a_day()
+        due = await MarkStore(stage.store.database).get(PURGE_DUE)
+        assert due
+        assert due.split()[0] == at_once.split()[0]
+
+
+async def test_what_is_forgotten_is_told_so_though_its_purge_cannot_be_owed_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says("Hello.")
+    async with stage.running():
+        await stage.alice.says("zanzibar", in_=stage.desk)
+        await stage.says(stage.desk, "Hello.")
+        keep, kept = MarkStore.set, itertools.count()
+
+        async def full(marks: MarkStore, key: str, value: str) -> None:
+            if key == PURGE_DUE and next(kept):
+                raise StorageError("the disk is full")
+            await keep(marks, key, value)
+
+        monkeypatch.setattr(MarkStore, "set", full)
+        done = await forgets(stage.alice, Scope.MINE, stage.desk)
+        assert done.text.endswith("overwritten within the hour.")
 
 
 async def test_what_somebody_wrote_elsewhere_than_in_discord_is_forgotten_too(

@@ -138,6 +138,21 @@ async def test_marks_are_kept(sql: SQLSessionManager) -> None:
     assert await marks.get("a") is None
 
 
+async def test_a_mark_is_replaced_by_who_knows_it(
+    sql: SQLSessionManager, another: SQLSessionManager
+) -> None:
+    marks = MarkStore(sql.database)
+    assert not await marks.replace("a", "0", "1")
+    assert await marks.replace("a", None, "1")
+    assert not await marks.replace("a", None, "2")
+    callers = [MarkStore(manager.database) for manager in (sql, another) for _ in range(5)]
+    done = await asyncio.gather(
+        *(each.replace("a", "1", f"by {number}") for number, each in enumerate(callers))
+    )
+    assert await marks.get("a") == f"by {done.index(True)}"
+    assert sum(done) == 1
+
+
 async def test_something_is_done_once_by_one_caller(
     sql: SQLSessionManager, another: SQLSessionManager
 ) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -181,44 +181,52 @@ class Forgetting:
         After one that took long it is left for later: all writes wait for it, and whoever wrote and
         forgot again and again would stop everybody.
         """
+        due = _due(self.now())
         async with self._purging:
-            # One that was at work while this was being forgotten may have taken the mark away.
-            await self._marks.set(PURGE_DUE, _due(self.now()))
-            return time.monotonic() >= self._rests_until and await self._purge()
+            with _or_later():
+                # One that was at work while this was being forgotten may have taken the mark away.
+                await self._marks.set(PURGE_DUE, due)
+                if time.monotonic() >= self._rests_until:
+                    await self._purge(due)
+                    return True
+        return False
 
-    async def _purge(self) -> bool:
-        due, began = await self._marks.get(PURGE_DUE), time.monotonic()
-        try:
-            await self._store.purge()
-        except StorageError as exc:
-            logger.warning("what was forgotten is purged later: %s", exc)
-            return False
+    async def _purge(self, due: str) -> None:
+        began = time.monotonic()
+        await self._store.purge()
         ended = time.monotonic()
         if ended - began >= LONG:
             self._rests_until = ended + RESTS * (ended - began)
-        if await self._marks.get(PURGE_DUE) == due:
-            await self._marks.set(PURGE_DUE, "")
-        return True
+        await self._marks.replace(PURGE_DUE, due, "")  # unless another is due since
 
     async def purge_if_due(self) -> None:
         """Do it where it could not be done before, or a process ended before it was."""
-        due = await self._due_at()
-        if due is not None and due <= self.now():
+        due = await self._marks.get(PURGE_DUE)
+        at = _time_of(due)
+        if due and at and at <= self.now():
             async with self._purging:
-                await self._purge()
+                with _or_later():
+                    await self._purge(due)
 
     async def purge_within_a_day(self) -> None:
         """Let it be done with what else is deleted until then: all writes wait for it.
 
         It is told before something is deleted. A purge that is at work then does not count.
         """
-        latest = self.now() + timedelta(days=1)
-        due = await self._due_at()
-        await self._marks.set(PURGE_DUE, _due(min(due, latest) if due else latest))
+        latest, noted = self.now() + timedelta(days=1), False
+        while not noted:
+            due = await self._marks.get(PURGE_DUE)
+            at = min(latest, _time_of(due) or latest)
+            noted = await self._marks.replace(PURGE_DUE, due, _due(at))
 
-    async def _due_at(self) -> datetime | None:
-        due, _, _ = (await self._marks.get(PURGE_DUE) or "").partition(" ")
-        return datetime.fromisoformat(due) if due else None
+
+@contextmanager
+def _or_later() -> Iterator[None]:
+    """Leave what cannot be purged now to whoever looks next."""
+    try:
+        yield
+    except StorageError as exc:
+        logger.warning("what was forgotten is purged later: %s", exc)
 
 
 def _may_forget_all(session_id: str, actor: Actor) -> bool:
@@ -231,3 +239,9 @@ def _may_forget_all(session_id: str, actor: Actor) -> bool:
 def _due(at: datetime) -> str:
     """Return a mark that no other is equal to."""
     return f"{at.isoformat()} {new_id('purge')}"
+
+
+def _time_of(mark: str | None) -> datetime | None:
+    """Return when a purge is due, `None` for never."""
+    at, _, _ = (mark or "").partition(" ")
+    return datetime.fromisoformat(at) if at else None
