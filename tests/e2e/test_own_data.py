@@ -20,10 +20,11 @@ from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
 from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
 from bot.frontend.hearing import seen
 from bot.frontend.hearing.rooms import no_thread
-from bot.frontend.own import forgetting, listing, retention
-from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
+from bot.frontend.own import listing, purges, retention
+from bot.frontend.own.forgetting import NOT_ALL, NOTHING, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.frontend.own.pruning import Pruning
+from bot.frontend.own.purges import PURGE_DUE
 from bot.frontend.refusals import UnavailableError
 from bot.sandbox import Answer, Overwrite, Person, Place
 from bot.sandbox.answers import first_response
@@ -176,8 +177,8 @@ async def test_what_cannot_be_purged_now_is_purged_later(
 async def test_who_forgets_again_and_again_does_not_stop_all_writes(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forgetting, "LONG", 0.0)
-    monkeypatch.setattr(forgetting, "RESTS", 10**6)
+    monkeypatch.setattr(purges, "LONG", 0.0)
+    monkeypatch.setattr(purges, "RESTS", 10**6)
     stage.model.says("First.").then("Second.")
     dm = stage.world.direct(stage.alice, stage.bot)
     async with stage.running() as client:
@@ -208,7 +209,7 @@ async def test_a_purge_that_another_process_owes_meanwhile_is_not_put_off(
             return found
 
         monkeypatch.setattr(MarkStore, "get", overtaken)
-        await client._parts.forgetting.purge_within_a_day()
+        await client._parts.purges.owe_within_a_day()
         due = await MarkStore(stage.store.database).get(PURGE_DUE)
         assert due
         assert due.split()[0] == at_once.split()[0]
@@ -471,7 +472,7 @@ async def test_what_is_over_is_purged_within_a_day(stage: Stage) -> None:
         await parts.retention.look()
         assert due
         assert await marks.get(PURGE_DUE) == due  # it is not put off
-        parts.forgetting.now = lambda: utc_now() + timedelta(days=1)
+        parts.purges.now = lambda: utc_now() + timedelta(days=1)
         await parts.retention.look()
         assert await marks.get(PURGE_DUE) == ""
     assert b"zanzibar" not in bytes_of(stage.database)
@@ -500,9 +501,9 @@ async def test_what_is_deleted_during_a_purge_is_left_to_another(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stage.running() as client:
-        at_work, marks = client._parts.forgetting, MarkStore(stage.store.database)
-        await at_work.purge_within_a_day()
-        monkeypatch.setattr(stage.store, "purge", at_work.purge_within_a_day)
+        at_work, marks = client._parts.purges, MarkStore(stage.store.database)
+        await at_work.owe_within_a_day()
+        monkeypatch.setattr(stage.store, "purge", at_work.owe_within_a_day)
         assert await at_work.purge()
         assert await marks.get(PURGE_DUE)
 

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from enum import StrEnum
 from typing import Protocol
 
 from bot.agent import Actor, Agent
-from bot.errors import StorageError
-from bot.events import new_id, utc_now
 from bot.frontend.ids import PlaceKind, place_of
+from bot.frontend.own.purges import Purges
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.sessions import SessionStore
-from bot.sessions.marks import MarkStore
 
-logger = logging.getLogger(__name__)
-
-PURGE_DUE = "purge-due"
 SHOWN_WITHIN = 5.0  # seconds that Discord has to show how turns ended, before they are erased
 PURGED_WITHIN = 30.0  # seconds that somebody is let wait for it
-LONG = 1.0  # seconds of a purge from which on it is not made again for a while
-RESTS = 20  # times as long, at the least
 PAGE = 100
 
 NOTHING = "There is nothing of yours that I could forget here."
@@ -64,18 +54,14 @@ class Forgetter(Protocol):
 
 
 class Forgetting:
-    """Forgets turns in place, and lets the database's files keep nothing of them.
-
-    Attributes:
-        now: Tells the time, by which purges are due.
-    """
+    """Forgets turns in place, and lets the database's files keep nothing of them."""
 
     def __init__(
         self,
         *,
         agent: Agent,
         store: SessionStore,
-        marks: MarkStore,
+        purges: Purges,
         forgetters: Sequence[Forgetter],
         reconciler: Reconciler,
         runs: Runs,
@@ -83,14 +69,11 @@ class Forgetting:
     ) -> None:
         self._agent = agent
         self._store = store
-        self._marks = marks
+        self._purges = purges
         self._forgetters = forgetters
         self._reconciler = reconciler
         self._runs = runs
         self._tasks = tasks
-        self._purging = asyncio.Lock()
-        self._rests_until = 0.0
-        self.now: Callable[[], datetime] = utc_now
 
     async def refusal(self, scope: Scope, session_id: str, actor: Actor) -> str | None:
         """Return why somebody may not let this be forgotten, `None` if they may."""
@@ -115,7 +98,7 @@ class Forgetting:
         refused = await self.refusal(scope, session_id, actor)
         if refused is not None:
             return refused
-        await self._marks.set(PURGE_DUE, _due(self.now()))
+        await self._purges.owe()
         match scope:
             case Scope.EVERYTHING:
                 await self._forget_everywhere(actor.user_id)
@@ -124,7 +107,7 @@ class Forgetting:
             case Scope.HERE | Scope.MINE:
                 await self._forget_in(session_id, actor.user_id)
                 await self._agent.unquote(session_id, actor.user_id)
-        purging = self._tasks.task(self.purge(), name="purging")
+        purging = self._tasks.task(self._purges.purge(), name="purging")
         await asyncio.wait([purging], timeout=PURGED_WITHIN)
         gone = purging.done() and not purging.cancelled() and purging.result()
         when = "" if gone else " The last traces in my files are overwritten within the hour."
@@ -173,75 +156,9 @@ class Forgetting:
             async with asyncio.timeout(SHOWN_WITHIN):
                 await self._reconciler.caught_up(session_id)
 
-    async def purge(self) -> bool:
-        """Let the database's files keep nothing of what is forgotten; return whether they do.
-
-        If that cannot be it is done the next time somebody looks.
-
-        After one that took long it is left for later: all writes wait for it, and whoever wrote and
-        forgot again and again would stop everybody.
-        """
-        due = _due(self.now())
-        async with self._purging:
-            with _or_later():
-                # One that was at work while this was being forgotten may have taken the mark away.
-                await self._marks.set(PURGE_DUE, due)
-                if time.monotonic() >= self._rests_until:
-                    await self._purge(due)
-                    return True
-        return False
-
-    async def _purge(self, due: str) -> None:
-        began = time.monotonic()
-        await self._store.purge()
-        ended = time.monotonic()
-        if ended - began >= LONG:
-            self._rests_until = ended + RESTS * (ended - began)
-        await self._marks.replace(PURGE_DUE, due, "")  # unless another is due since
-
-    async def purge_if_due(self) -> None:
-        """Do it where it could not be done before, or a process ended before it was."""
-        due = await self._marks.get(PURGE_DUE)
-        at = _time_of(due)
-        if due and at and at <= self.now():
-            async with self._purging:
-                with _or_later():
-                    await self._purge(due)
-
-    async def purge_within_a_day(self) -> None:
-        """Let it be done with what else is deleted until then: all writes wait for it.
-
-        It is told before something is deleted. A purge that is at work then does not count.
-        """
-        latest, noted = self.now() + timedelta(days=1), False
-        while not noted:
-            due = await self._marks.get(PURGE_DUE)
-            at = min(latest, _time_of(due) or latest)
-            noted = await self._marks.replace(PURGE_DUE, due, _due(at))
-
-
-@contextmanager
-def _or_later() -> Iterator[None]:
-    """Leave what cannot be purged now to whoever looks next."""
-    try:
-        yield
-    except StorageError as exc:
-        logger.warning("what was forgotten is purged later: %s", exc)
-
 
 def _may_forget_all(session_id: str, actor: Actor) -> bool:
     """Whether somebody may let a whole conversation be forgotten, whoever wrote in it."""
     place = place_of(session_id)
     direct = place is not None and place.kind is PlaceKind.DM
     return direct or actor.moderator or actor.owner
-
-
-def _due(at: datetime) -> str:
-    """Return a mark that no other is equal to."""
-    return f"{at.isoformat()} {new_id('purge')}"
-
-
-def _time_of(mark: str | None) -> datetime | None:
-    """Return when a purge is due, `None` for never."""
-    at, _, _ = (mark or "").partition(" ")
-    return datetime.fromisoformat(at) if at else None

@@ -14,8 +14,8 @@ from bot.errors import StorageError
 from bot.events import utc_now
 from bot.frontend.hearing.rooms import no_thread
 from bot.frontend.ids import Place, PlaceKind, place_of
-from bot.frontend.own.forgetting import Forgetting
 from bot.frontend.own.pruning import Pruning
+from bot.frontend.own.purges import Purges
 from bot.frontend.refusals import DiscordError, PlaceGoneError, RefusedError, asked
 from bot.sessions import SessionStore
 from bot.sessions.homes import HomeStore
@@ -47,7 +47,7 @@ class Retention:
         homes: HomeStore,
         places: PlaceStore,
         marks: MarkStore,
-        forgetting: Forgetting,
+        purges: Purges,
         pruning: Pruning,
         lifetime: Lifetime,
     ) -> None:
@@ -57,7 +57,7 @@ class Retention:
         self._homes = homes
         self._places = places
         self._marks = marks
-        self._forgetting = forgetting
+        self._purges = purges
         self._pruning = pruning
         self._lifetime = lifetime
         self._looking = asyncio.Lock()
@@ -81,7 +81,7 @@ class Retention:
         deleted = await self._expire() if self._lifetime.any else 0
         await self._store.drop_blobs(utc_now() - UNREFERRED)
         await self._pruning.prune(utc_now())
-        await self._forgetting.purge_if_due()
+        await self._purges.purge_if_due()
         for server in await self._homes.servers():
             deleted += await self._look_at(server)
         if deleted:
@@ -104,7 +104,7 @@ class Retention:
 
     async def _purged(self, deleting: Awaitable[int]) -> None:
         if await deleting:
-            await self._forgetting.purge()
+            await self._purges.purge()
 
     # -- looking -----------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class Retention:
                 )
             ]
             if over:
-                await self._forgetting.purge_within_a_day()
+                await self._purges.owe_within_a_day()
             for each in over:
                 deleted += await self._store.delete(each.session_id, idle_since=each.updated_at)
             page = await self._store.sessions_after(page[-1].session_id, limit=PAGE)
@@ -188,7 +188,7 @@ class Retention:
 
     async def _delete(self, session_id: str) -> int:
         """End what is open in a session and delete it; its home goes in either case."""
-        await self._forgetting.purge_within_a_day()
+        await self._purges.owe_within_a_day()
         deleted = await self._agent.delete(session_id, by="Discord")
         await self._homes.remove(session_id)
         place = place_of(session_id)
