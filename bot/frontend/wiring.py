@@ -192,7 +192,7 @@ def wire(
     remembering = Remembering(
         memories=stores.memories,
         rules=MemoryRules(stores.consents, stores.homes),
-        purge=purges.purge,
+        purges=purges,
         tasks=work,
     )
     inbox = Inbox(
