@@ -20,7 +20,7 @@ from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
 from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
 from bot.frontend.hearing import seen
 from bot.frontend.hearing.rooms import no_thread
-from bot.frontend.own import listing, purges, retention
+from bot.frontend.own import forgetting, listing, purges, retention
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.frontend.own.pruning import Pruning
@@ -150,6 +150,31 @@ async def test_everything_about_somebody_is_forgotten_wherever_it_is(stage: Stag
     left = bytes_of(stage.database)
     assert b"zanzibar" not in left
     assert b"zebra" in left
+
+
+async def test_everything_is_forgotten_also_where_somebody_writes_meanwhile(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetting, "PAGE", 1)
+    stage.model.says("One.").then("Two.").then("Three.")
+    dm = stage.world.direct(stage.alice, stage.bot)
+    async with stage.running() as client:
+        await stage.alice.says("zanzibar", in_=dm)
+        await stage.says(dm, "One.")
+        await stage.alice.says("zanzibar", in_=stage.desk)
+        await stage.says(stage.desk, "Two.")
+        end, ends = client.agent.end, itertools.count()
+
+        async def meanwhile(*args: Any, **options: Any) -> bool:
+            if not next(ends):
+                await stage.alice.says("still here", in_=dm)
+                await stage.says(dm, "Three.")
+            return await end(*args, **options)
+
+        monkeypatch.setattr(client.agent, "end", meanwhile)
+        done = await forgets(stage.alice, Scope.EVERYTHING, stage.desk)
+        assert done.text.startswith("Forgotten.")
+    assert b"zanzibar" not in bytes_of(stage.database)
 
 
 async def test_what_cannot_be_purged_now_is_purged_later(

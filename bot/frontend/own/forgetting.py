@@ -114,15 +114,23 @@ class Forgetting:
         return f"Forgotten. {STAYS}{when}"
 
     async def _forget_everywhere(self, user_id: str) -> None:
-        before = None
-        while page := await self._store.written_by(user_id, limit=PAGE, before=before):
-            for written in page:
-                await self._forget_in(written.session_id, user_id)
-            before = page[-1].last_at
+        done = set[str]()
+        while found := [each async for each in self._written_in(user_id) if each not in done]:
+            for session_id in found:
+                await self._forget_in(session_id, user_id)
+            done.update(found)
         for session_id in await self._store.quoting(user_id):
             await self._agent.unquote(session_id, user_id)
         for forgetter in self._forgetters:
             await forgetter.forget_user(user_id)
+
+    async def _written_in(self, user_id: str) -> AsyncIterator[str]:
+        """Give the sessions in which somebody wrote; one they write in meanwhile may be missed."""
+        before = None
+        while page := await self._store.written_by(user_id, limit=PAGE, before=before):
+            for written in page:
+                yield written.session_id
+            before = page[-1].last_at
 
     async def _forget_in(self, session_id: str, user_id: str) -> None:
         """Forget somebody's turns; where nobody else wrote, all there is."""
