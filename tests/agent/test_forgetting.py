@@ -25,6 +25,7 @@ from bot.events import (
 )
 from bot.sandbox.model import ScriptedModel
 from bot.sessions import Session, SessionManager, SessionStore
+from bot.sessions.store import Standing
 from tests.agent.conftest import MakeAgent, begun, events_of
 from tests.sessions.samples import answers, says
 from tests.sessions.third_party import DictManager
@@ -145,28 +146,22 @@ async def test_what_others_write_while_all_there_is_would_be_forgotten_stays(
 async def test_what_another_process_deletes_meanwhile_is_as_if_it_had_not_been_there(
     make_agent: MakeAgent,
     model: ScriptedModel,
-    manager: SessionStore,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     how: str,
 ) -> None:
-    agent = make_agent(tools=[delete_all])
+    manager = SQLiteSessionManager(tmp_path / "shared.db")
+    agent = make_agent(tools=[delete_all], session_manager=manager)
     model.says(calls=[("delete_all", {})])
     await agent.run("clean up", session_id="s", user_id="alice")
-    is_run_elsewhere, get = manager.is_run_elsewhere, manager.get
+    standing = manager.standing
 
-    async def late(session_id: str) -> bool:
-        await manager.delete(session_id)
-        return await is_run_elsewhere(session_id)
-
-    async def read(session_id: str) -> Session | None:
-        found = await get(session_id)
+    async def overtaken(session_id: str) -> Standing | None:
+        found = await standing(session_id)
         await manager.delete(session_id)
         return found
 
-    if how in ("forget", "unquote"):
-        monkeypatch.setattr(manager, "get", read)
-    else:
-        monkeypatch.setattr(manager, "is_run_elsewhere", late)
+    monkeypatch.setattr(manager, "standing", overtaken)
     ways: Mapping[str, Callable[[], Awaitable[object]]] = {
         "stop": lambda: agent.stop("s", by="alice"),
         "reset": lambda: agent.reset("s", by="alice"),
@@ -177,7 +172,6 @@ async def test_what_another_process_deletes_meanwhile_is_as_if_it_had_not_been_t
         "delete": lambda: agent.delete("s", by="alice"),
     }
     assert not await ways[how]()
-    monkeypatch.undo()
     assert await manager.get("s") is None
 
 
