@@ -21,6 +21,7 @@ from bot import (
     RunStatus,
     SQLiteSessionManager,
     StopRequestedEvent,
+    TextChunkEvent,
     ToolResultEvent,
     ToolStartedEvent,
     ToolStatus,
@@ -246,6 +247,33 @@ async def test_a_message_to_a_session_that_another_process_runs_is_answered_by_t
     assert roles(model.requests[-1]) == "u,a,u"
     model.says("third")
     assert (await make_other().run("three", session_id="s")).output == "third"
+
+
+async def test_a_message_that_another_process_left_to_a_run_is_answered_though_its_reader_leaves(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+) -> None:
+    gate = model.pauses("first", "rest")
+    agent, answered = make_agent(), asyncio.Event()
+    events = aiter(agent.run("one", session_id="s"))
+    async with aclosing(events):
+        while not isinstance(await anext(events), TextChunkEvent):
+            pass
+        assert (await make_other().run("two", session_id="s")).status is RunStatus.HANDED_OVER
+        model.says("second")
+        agent.watch(lambda _, recorded: answered.set() if _answers(recorded, "second") else None)
+    gate.release()
+    async with asyncio.timeout(20):
+        await answered.wait()
+    standing = await manager.standing("s")
+    assert standing is not None
+    assert standing.holder is None
+
+
+def _answers(recorded: Sequence[RecordedEvent], text: str) -> bool:
+    return any(isinstance(e, AssistantMessageEvent) and e.text == text for e in recorded)
 
 
 async def test_a_decision_of_another_process_is_followed_by_the_one_that_runs(

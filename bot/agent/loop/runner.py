@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing, contextmanager
 
 from bot.agent.approvals import Verdict, find_request
 from bot.agent.loop.deciding import Decisions
@@ -68,7 +68,7 @@ class Runner:
         outcome.context = outcome.context or self._parts.context(session, mine)
         session.take_state(outcome.context.session)
         outcome.context.session, outcome.context.user_id = session, user_id
-        with live.turns.awaited(mine):
+        with self._going_on(live), live.turns.awaited(mine):
             try:
                 recorded = await self._new_messages.record(live, messages)
             except asyncio.CancelledError:
@@ -80,7 +80,6 @@ class Runner:
             async with aclosing(self._mine(outcome, live, recorded)) as events:
                 async for event in events:
                     yield event
-        self._driver.go_on(live)
         yield done_event(live.session, mine, mine=True, seen=outcome.seen)
 
     async def again(
@@ -97,17 +96,18 @@ class Runner:
         """Record a decision, and go on with the session."""
         _refuse_own_tools(session_id)
         live = self._sessions[session_id]
-        try:
-            decided = await self._decisions.record(live, verdict)
-            outcome.turn_id = decided.turn_id
-            yield decided
-            onward = self._onward(outcome, live, decided.seq, recovering=False)
-            async with aclosing(onward) as events:
-                async for event in events:
-                    yield event
-        except (GeneratorExit, asyncio.CancelledError):
-            await self._decision_left(live, verdict.approval_id)
-            raise
+        with self._going_on(live):
+            try:
+                decided = await self._decisions.record(live, verdict)
+                outcome.turn_id = decided.turn_id
+                yield decided
+                onward = self._onward(outcome, live, decided.seq, recovering=False)
+                async with aclosing(onward) as events:
+                    async for event in events:
+                        yield event
+            except (GeneratorExit, asyncio.CancelledError):
+                await self._decision_left(live, verdict.approval_id)
+                raise
         yield done_event(live.session, outcome.turn_id, mine=False, seen=outcome.seen)
 
     async def resumption(self, outcome: Outcome, session_id: str) -> Events:
@@ -117,9 +117,10 @@ class Runner:
         session = await live.open()
         told = session.last_seq
         outcome.turn_id = session.open_turns[0].turn_id if session.open_turns else ""
-        async with aclosing(self._onward(outcome, live, told, recovering=True)) as events:
-            async for event in events:
-                yield event
+        with self._going_on(live):
+            async with aclosing(self._onward(outcome, live, told, recovering=True)) as events:
+                async for event in events:
+                    yield event
         yield done_event(live.session, outcome.turn_id, mine=False, seen=outcome.seen)
 
     async def skip(
@@ -140,6 +141,14 @@ class Runner:
         return len(recorded) - 1
 
     # -- their parts -------------------------------------------------------------------------------
+
+    @contextmanager
+    def _going_on(self, live: LiveSession) -> Iterator[None]:
+        """Answer what is open behind the block's turns when it ends, also if its reader leaves."""
+        try:
+            yield
+        finally:
+            self._driver.go_on(live)
 
     async def _mine(
         self, outcome: Outcome, live: LiveSession, recorded: Sequence[RecordedEvent]
