@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -277,6 +278,33 @@ async def test_a_deleted_session_begins_anew(
     assert await manager.get("s") is None
     assert (await agent.run("hi", session_id="s", user_id="bob")).output == "Hello."
     assert len(await log_of(manager)) == 2
+
+
+@pytest.mark.parametrize("too_late", [False, True])
+async def test_what_is_said_just_as_a_session_is_deleted_begins_it_anew(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    too_late: bool,
+) -> None:
+    manager = SQLiteSessionManager(tmp_path / "shared.db")
+    agent, save = make_agent(session_manager=manager), manager.save
+    model.says("Hello.").then("Hello again.")
+    await agent.run("hi", session_id="s", user_id="alice")
+
+    async def overtaken(session: Session, **options: Any) -> None:
+        monkeypatch.undo()
+        await manager.delete("s")
+        await save(session, **options)
+
+    monkeypatch.setattr(manager, "save", overtaken)
+    if too_late:
+        assert await agent.skip("and now?", "s", user_id="bob") == 1
+    else:
+        assert (await agent.run("and now?", "s", user_id="bob")).output == "Hello again."
+    assert len(await manager.read_log("s")) == 2
+    assert await manager.authors("s") == {"bob": 1}
 
 
 async def test_who_may_not_continue_a_session_ends_and_forgets_nothing_of_it(

@@ -16,7 +16,7 @@ from bot.agent.loop.sessions import LiveSessions
 from bot.agent.loop.working import AT_WORK_FOR
 from bot.agent.parts import Parts
 from bot.agent.run import Outcome
-from bot.errors import DuplicateMessageError
+from bot.errors import AccessDeniedError, DuplicateMessageError
 from bot.events import (
     CompactionDoneEvent,
     DoneEvent,
@@ -70,7 +70,7 @@ class Runner:
         outcome.context.session, outcome.context.user_id = session, user_id
         with self._going_on(live), live.turns.awaited(mine):
             try:
-                recorded = await self._new_messages.record(live, messages)
+                recorded = await self._record(live, user_id, messages)
             except asyncio.CancelledError:
                 await self._driver.left(live, mine)
                 raise
@@ -135,12 +135,26 @@ class Runner:
         end = TurnEndedEvent(turn_id=messages[0].turn_id, outcome=TurnOutcome.SKIPPED, text=text)
         live = await self._sessions.admitted(session_id, user_id)
         try:
-            recorded = await self._new_messages.record(live, messages, end)
+            recorded = await self._record(live, user_id, messages, end)
         except DuplicateMessageError:
             return 0
         return len(recorded) - 1
 
     # -- their parts -------------------------------------------------------------------------------
+
+    async def _record(
+        self,
+        live: LiveSession,
+        user_id: str | None,
+        messages: Sequence[UserMessageEvent],
+        *then: RecordedEvent,
+    ) -> Sequence[RecordedEvent]:
+        """Record messages; a session that is deleted just then begins anew with them."""
+        while True:
+            try:
+                return await self._new_messages.record(live, messages, *then)
+            except AccessDeniedError:
+                await self._sessions.admitted(live.session_id, user_id)
 
     @contextmanager
     def _going_on(self, live: LiveSession) -> Iterator[None]:
