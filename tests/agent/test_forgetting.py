@@ -280,6 +280,24 @@ async def test_a_deleted_session_begins_anew(
     assert len(await log_of(manager)) == 2
 
 
+async def test_a_session_that_is_begun_anew_is_run_under_a_lease_of_its_own(
+    agent: Agent, model: ScriptedModel, manager: SessionStore
+) -> None:
+    first, second = model.pauses("Once", " upon"), model.pauses("Hello", " again")
+    running = await begun(agent.run("a story", session_id="s", user_id="alice"))
+    await first.reached.wait()
+    assert await manager.delete("s")
+    again = await begun(agent.run("hi", session_id="s", user_id="bob"))
+    first.release()
+    await second.reached.wait()
+    standing = await manager.standing("s")
+    assert standing is not None
+    assert standing.holder is not None
+    second.release()
+    assert (await again).final_text == "Hello again"
+    assert (await running).status == "stopped"
+
+
 @pytest.mark.parametrize("too_late", [False, True])
 async def test_what_is_said_just_as_a_session_is_deleted_begins_it_anew(
     make_agent: MakeAgent,

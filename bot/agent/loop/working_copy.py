@@ -84,6 +84,8 @@ class WorkingCopy:
         if self._session is None:
             self._session = stored
         else:
+            if stored.created_at != self._session.created_at:
+                self.holder = None  # it was deleted, and begun anew
             known = self._session.last_seq
             self._session.adopt(stored)
             self._tell(stored.since(known + 1))
