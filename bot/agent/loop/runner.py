@@ -158,11 +158,16 @@ class Runner:
 
     @contextmanager
     def _going_on(self, live: LiveSession) -> Iterator[None]:
-        """Answer what is open behind the block's turns when it ends, also if its reader leaves."""
+        """Answer what is open behind the block's turns when it ends, also if its reader leaves.
+
+        What fails, since it cannot be recorded for example, is not tried again at once.
+        """
         try:
             yield
-        finally:
+        except (GeneratorExit, asyncio.CancelledError):
             self._driver.go_on(live)
+            raise
+        self._driver.go_on(live)
 
     async def _mine(
         self, outcome: Outcome, live: LiveSession, recorded: Sequence[RecordedEvent]
