@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from bot.agent.again import asked_again
@@ -232,8 +233,8 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._sessions.found(session_id, by)
-        return live is not None and await endings.stop(live, by=by, turn_id=turn_id)
+        stopping = partial(endings.stop, by=by, turn_id=turn_id)
+        return bool(await self._sessions.within(session_id, by, stopping))
 
     async def reset(self, session_id: str, *, by: str) -> int:
         """End all open turns and begin anew; return how many messages the model forgets.
@@ -241,8 +242,7 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._sessions.found(session_id, by)
-        return 0 if live is None else await endings.reset(live, by=by)
+        return await self._sessions.within(session_id, by, partial(endings.reset, by=by)) or 0
 
     async def undo_reset(self, session_id: str, seq: int, *, by: str) -> None:
         """Take back the reset with this number; what was said since stays, and turns stay ended.
@@ -262,8 +262,8 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._sessions.found(session_id, by)
-        return live is not None and await endings.end(live, turn_ids, by=by)
+        ending = partial(endings.end, turn_ids=turn_ids, by=by)
+        return bool(await self._sessions.within(session_id, by, ending))
 
     async def erase(self, session_id: str, turn_ids: Collection[str] | None, *, by: str) -> None:
         """End some turns, or all, and erase their content; needs a `SessionStore`.
@@ -271,15 +271,22 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._sessions.found(session_id, by)
-        if live is not None:
-            await endings.erase(live, turn_ids, by=by)
+        erasing = partial(endings.erase, turn_ids=turn_ids, by=by)
+        await self._sessions.within(session_id, by, erasing)
+
+    async def forget(self, session_id: str, user_id: str) -> None:
+        """Erase the ended turns in which somebody wrote, and where nobody else did, all there is.
+
+        Needs a `SessionStore`.
+
+        Raises:
+            AccessDeniedError: if they may not continue the session.
+        """
+        await self._sessions.within(session_id, user_id, lambda live: live.forget(user_id))
 
     async def unquote(self, session_id: str, user_id: str) -> None:
         """Erase what messages of a session quote of somebody; needs a `SessionStore`."""
-        live = await self._sessions.found(session_id)
-        if live is not None:
-            await live.unquote(user_id)
+        await self._sessions.within(session_id, None, lambda live: live.unquote(user_id))
 
     async def delete(self, session_id: str, *, by: str) -> bool:
         """End what is open in a session and delete it; return whether there was one.
@@ -289,10 +296,7 @@ class Agent:
         Raises:
             AccessDeniedError: if `by` may not continue the session.
         """
-        live = await self._sessions.found(session_id, by)
-        if live is not None:
-            await endings.delete(live, by=by)
-        return live is not None
+        return bool(await self._sessions.within(session_id, by, partial(endings.delete, by=by)))
 
     async def compact(self, session_id: str, *, by: str) -> int:
         """Summarise all but the latest turns now; return how many messages that was.

@@ -23,6 +23,7 @@ from bot.frontend.locks import Locks
 from bot.frontend.options import FrontendOptions
 from bot.frontend.own.forgetting import Forgetting
 from bot.frontend.own.pruning import Pruning
+from bot.frontend.own.purges import Purges
 from bot.frontend.own.remembering import MemoryRules, Remembering
 from bot.frontend.own.retention import Retention
 from bot.frontend.people import People
@@ -61,6 +62,7 @@ class Parts:
     """
 
     forgetting: Forgetting
+    purges: Purges
     retention: Retention
     arrivals: Arrivals
     catch_up: CatchUp
@@ -177,10 +179,11 @@ def wire(
             every=options.rescue_every,
         )
     comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
+    purges = Purges(store, marks)
     forgetting = Forgetting(
         agent=agent,
         store=store,
-        marks=marks,
+        purges=purges,
         forgetters=stores.forgetters,
         reconciler=reconciler,
         runs=runs,
@@ -189,7 +192,7 @@ def wire(
     remembering = Remembering(
         memories=stores.memories,
         rules=MemoryRules(stores.consents, stores.homes),
-        purge=forgetting.purge,
+        purges=purges,
         tasks=work,
     )
     inbox = Inbox(
@@ -241,12 +244,13 @@ def wire(
         homes=stores.homes,
         places=stores.places,
         marks=marks,
-        forgetting=forgetting,
+        purges=purges,
         pruning=Pruning(deliveries, stores.places),
         lifetime=options.lifetime,
     )
     return Parts(
         forgetting=forgetting,
+        purges=purges,
         retention=retention,
         arrivals=arrivals,
         catch_up=catch_up,

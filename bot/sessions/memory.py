@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from bot.errors import SessionConflictError, SessionExistsError
-from bot.events import RecordedEvent, new_id, utc_now
+from bot.events import RecordedEvent, new_id
 from bot.sessions.erasing import (
     check_closed,
     erasure,
@@ -264,7 +264,8 @@ class InMemorySessionManager(SessionStore):
         del self._sessions[session_id]
         self._keys = {key: each for key, each in self._keys.items() if each[0] != session_id}
         files = (file for event in stored.log for file in files_of(event))
-        self._blobs.drop(self._sessions.values(), {file.sha256: utc_now() for file in files})
+        used = dict.fromkeys((file.sha256 for file in files), stored.updated_at)
+        self._blobs.drop(self._sessions.values(), used)
         return True
 
     async def purge(self) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from bot.events import (
 )
 from bot.sandbox.model import ScriptedModel
 from bot.sessions import Session, SessionManager, SessionStore
+from bot.sessions.store import Standing
 from tests.agent.conftest import MakeAgent, begun, events_of
 from tests.sessions.samples import answers, says
 from tests.sessions.third_party import DictManager
@@ -46,6 +48,14 @@ def manager(request: pytest.FixtureRequest, tmp_path: Path) -> SessionStore:
 async def log_of(manager: SessionManager) -> Sequence[RecordedEvent]:
     assert isinstance(manager, SessionStore)
     return await manager.read_log("s")
+
+
+async def keeps(manager: SessionManager, name: str) -> None:
+    """Store a name in the session's state."""
+    session = await manager.get("s")
+    assert session is not None
+    session.state["name"] = name
+    await manager.save(session)
 
 
 async def test_the_model_is_told_nothing_of_an_erased_turn(
@@ -74,6 +84,96 @@ async def test_the_model_is_told_nothing_more_of_what_was_quoted_of_somebody(
     assert "see this\n[quoted: a message that was forgotten]" in str(
         model.requests[1]["messages"][0]["content"]
     )
+
+
+async def test_of_whom_alone_wrote_nothing_is_left(
+    agent: Agent, model: ScriptedModel, manager: SessionStore
+) -> None:
+    model.says("Hello.")
+    await agent.run("hi", session_id="s", user_id="alice")
+    await keeps(manager, "Alice")
+    await agent.skip("too late", "s", user_id="alice")
+    await agent.forget("s", "alice")
+    await agent.forget("none", "alice")
+    session = await manager.get("s")
+    assert session is not None
+    assert dict(session.state) == {}
+    assert all(isinstance(event, ErasedEvent) for event in await log_of(manager))
+
+
+async def test_what_somebody_wrote_is_forgotten_among_what_others_did_and_what_is_open(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionStore
+) -> None:
+    agent = make_agent(tools=[delete_all])
+    model.says("Hello Alice.").says(calls=[("delete_all", {})])
+    await agent.run("I am Alice", session_id="s", user_id="alice")
+    await keeps(manager, "Alice")
+    await agent.run("clean up", session_id="s", user_id="alice")
+    await agent.forget("s", "alice")
+    session = await manager.get("s")
+    assert session is not None
+    assert session.waits
+    assert dict(session.state) == {"name": "Alice"}
+    assert [isinstance(e, ErasedEvent) for e in session.events] == [True, True, *[False] * 3]
+    await agent.skip("too late", "s", user_id="bob")
+    await agent.end("s", None, by="alice")
+    await agent.forget("s", "alice")
+    assert await manager.authors("s") == {"bob": 1}
+
+
+async def test_what_others_write_while_all_there_is_would_be_forgotten_stays(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SessionStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = make_agent(), make_agent()
+    model.says("Hello Alice.").then("Hello Bob.")
+    await ours.run("I am Alice", session_id="s", user_id="alice")
+    authors = manager.authors
+
+    async def overtaken(session_id: str) -> Mapping[str, int]:
+        found = await authors(session_id)
+        if len(model.requests) == 1:
+            await theirs.run("I am Bob", session_id="s", user_id="bob")
+        return found
+
+    monkeypatch.setattr(manager, "authors", overtaken)
+    await ours.forget("s", "alice")
+    assert [isinstance(e, ErasedEvent) for e in await log_of(manager)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("how", ["stop", "reset", "end", "erase", "forget", "unquote", "delete"])
+async def test_what_another_process_deletes_meanwhile_is_as_if_it_had_not_been_there(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+) -> None:
+    manager = SQLiteSessionManager(tmp_path / "shared.db")
+    agent = make_agent(tools=[delete_all], session_manager=manager)
+    model.says(calls=[("delete_all", {})])
+    await agent.run("clean up", session_id="s", user_id="alice")
+    standing = manager.standing
+
+    async def overtaken(session_id: str) -> Standing | None:
+        found = await standing(session_id)
+        await manager.delete(session_id)
+        return found
+
+    monkeypatch.setattr(manager, "standing", overtaken)
+    ways: Mapping[str, Callable[[], Awaitable[object]]] = {
+        "stop": lambda: agent.stop("s", by="alice"),
+        "reset": lambda: agent.reset("s", by="alice"),
+        "end": lambda: agent.end("s", None, by="alice"),
+        "erase": lambda: agent.erase("s", None, by="alice"),
+        "forget": lambda: agent.forget("s", "alice"),
+        "unquote": lambda: agent.unquote("s", "alice"),
+        "delete": lambda: agent.delete("s", by="alice"),
+    }
+    assert not await ways[how]()
+    assert await manager.get("s") is None
 
 
 async def test_an_open_turn_is_ended_first(
@@ -180,6 +280,51 @@ async def test_a_deleted_session_begins_anew(
     assert len(await log_of(manager)) == 2
 
 
+async def test_a_session_that_is_begun_anew_is_run_under_a_lease_of_its_own(
+    agent: Agent, model: ScriptedModel, manager: SessionStore
+) -> None:
+    first, second = model.pauses("Once", " upon"), model.pauses("Hello", " again")
+    running = await begun(agent.run("a story", session_id="s", user_id="alice"))
+    await first.reached.wait()
+    assert await manager.delete("s")
+    again = await begun(agent.run("hi", session_id="s", user_id="bob"))
+    first.release()
+    await second.reached.wait()
+    standing = await manager.standing("s")
+    assert standing is not None
+    assert standing.holder is not None
+    second.release()
+    assert (await again).final_text == "Hello again"
+    assert (await running).status == "stopped"
+
+
+@pytest.mark.parametrize("too_late", [False, True])
+async def test_what_is_said_just_as_a_session_is_deleted_begins_it_anew(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    too_late: bool,
+) -> None:
+    manager = SQLiteSessionManager(tmp_path / "shared.db")
+    agent, save = make_agent(session_manager=manager), manager.save
+    model.says("Hello.").then("Hello again.")
+    await agent.run("hi", session_id="s", user_id="alice")
+
+    async def overtaken(session: Session, **options: Any) -> None:
+        monkeypatch.undo()
+        await manager.delete("s")
+        await save(session, **options)
+
+    monkeypatch.setattr(manager, "save", overtaken)
+    if too_late:
+        assert await agent.skip("and now?", "s", user_id="bob") == 1
+    else:
+        assert (await agent.run("and now?", "s", user_id="bob")).output == "Hello again."
+    assert len(await manager.read_log("s")) == 2
+    assert await manager.authors("s") == {"bob": 1}
+
+
 async def test_who_may_not_continue_a_session_ends_and_forgets_nothing_of_it(
     make_agent: MakeAgent, model: ScriptedModel, manager: SessionStore
 ) -> None:
@@ -222,6 +367,7 @@ async def test_every_way_into_a_session_asks_who_may_continue_it(
         lambda: agent.undo_reset("s", last[0], by=user),
         lambda: agent.end("s", None, by=user),
         lambda: agent.erase("s", None, by=user),
+        lambda: agent.forget("s", user),
         lambda: agent.delete("s", by=user),
     ]
     for way in ways:

@@ -22,6 +22,7 @@ from bot import (
     RunStatus,
     SQLiteSessionManager,
     StopRequestedEvent,
+    TextChunkEvent,
     ToolResultEvent,
     ToolStartedEvent,
     ToolStatus,
@@ -34,6 +35,7 @@ from bot.agent.profiles import Profile
 from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
 from bot.sessions.database.holders import AdvisoryHolders
+from bot.sessions.store import Standing
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
 MakeOther = Callable[..., Agent]
@@ -283,6 +285,33 @@ async def test_a_message_to_a_session_that_another_process_runs_is_answered_by_t
     assert roles(model.requests[-1]) == "u,a,u"
     model.says("third")
     assert (await make_other().run("three", session_id="s")).output == "third"
+
+
+async def test_a_message_that_another_process_left_to_a_run_is_answered_though_its_reader_leaves(
+    make_agent: MakeAgent,
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+) -> None:
+    gate = model.pauses("first", "rest")
+    agent, answered = make_agent(), asyncio.Event()
+    events = aiter(agent.run("one", session_id="s"))
+    async with aclosing(events):
+        while not isinstance(await anext(events), TextChunkEvent):
+            pass
+        assert (await make_other().run("two", session_id="s")).status is RunStatus.HANDED_OVER
+        model.says("second")
+        agent.watch(lambda _, recorded: answered.set() if _answers(recorded, "second") else None)
+    gate.release()
+    async with asyncio.timeout(20):
+        await answered.wait()
+    standing = await manager.standing("s")
+    assert standing is not None
+    assert standing.holder is None
+
+
+def _answers(recorded: Sequence[RecordedEvent], text: str) -> bool:
+    return any(isinstance(e, AssistantMessageEvent) and e.text == text for e in recorded)
 
 
 async def test_a_decision_of_another_process_is_followed_by_the_one_that_runs(
@@ -973,6 +1002,100 @@ async def test_a_run_whose_lease_was_taken_over_leaves_the_session_to_the_other(
     log = await manager.read_log("s")
     answers = [event.text for event in log if isinstance(event, AssistantMessageEvent)]
     assert answers == ["in time"]
+
+
+async def test_a_look_that_is_late_does_not_lose_the_lease_that_was_taken_meanwhile(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It hears of the holder before us when we have taken the lease over long since."""
+    agent = make_agent(session_manager=manager)
+    await agent.skip("earlier", "s")
+    await manager.database.execute("UPDATE sessions SET holder = 'holder-0'")  # as a lost one
+    standing, asked, gate = manager.standing, asyncio.Event(), model.pauses("half", " and half")
+
+    async def late(session_id: str) -> Standing | None:
+        found = await standing(session_id)
+        first = not asked.is_set()
+        asked.set()
+        if first and not used._copy.lock.locked():  # else nobody can take it meanwhile
+            await gate.reached.wait()
+        return found
+
+    used = agent._sessions["s"]
+    monkeypatch.setattr(manager, "standing", late)
+    looking = asyncio.create_task(agent.pending("s"))
+    await asked.wait()
+    run = await begun(agent.run("one", session_id="s"))
+    await gate.reached.wait()
+    await looking
+    gate.release()
+    assert (await run).final_text == "half and half"
+    found = await standing("s")
+    assert found is not None
+    assert found.holder is None
+
+
+@pytest.mark.usefixtures("attentive")
+async def test_who_is_cancelled_while_a_last_look_ends_is_cancelled(
+    manager: SQLSessionManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = live.LiveSession("s", manager)
+    await manager.create("s")
+    await used.open()
+    looking, leaving, go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def slow(session_id: str) -> None:
+        looking.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            leaving.set()
+            await go.wait()
+
+    async def driven() -> None:
+        async with used.driving(None):
+            await looking.wait()
+
+    monkeypatch.setattr(manager, "standing", slow)
+    driver = asyncio.create_task(driven())
+    await leaving.wait()
+    driver.cancel()
+    go.set()
+    await asyncio.wait([driver])
+    assert driver.cancelled()
+    await manager.close()
+
+
+async def test_a_session_that_is_deleted_or_begun_anew_is_not_taken_for_what_it_was(
+    make_agent: MakeAgent, make_other: MakeOther, model: ScriptedModel, manager: SQLSessionManager
+) -> None:
+    """A tool that is still at work there keeps what was read of it."""
+    working = asyncio.Event()
+
+    @tool(approval=True)
+    def pay() -> str:
+        return "never"
+
+    async def slow() -> str:
+        working.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    model.says(calls=[("pay", {}), ("slow", {})])
+    agent = make_agent(tools=[pay, slow])
+    run = await begun(agent.run("go", session_id="s", user_id="alice"))
+    await working.wait()
+    assert len(await agent.pending("s")) == 1
+    await manager.delete("s")
+    assert await agent.pending("s") == ()
+    assert not await agent.stop("s", by="alice")
+    await make_other().skip("too late", "s")
+    assert await agent.pending("s") == []
+    run.cancel()
+    await asyncio.wait([run])
 
 
 @pytest.mark.usefixtures("attentive")

@@ -30,6 +30,7 @@ from bot import (
     UserMessage,
     UserMessageEvent,
 )
+from bot.agent import Profile
 from bot.sandbox.model import ScriptedModel
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
@@ -229,6 +230,36 @@ async def test_stop_ends_the_oldest_turn_and_the_one_behind_it_is_answered(
     assert (await first).status is RunStatus.STOPPED
     assert (await second).final_text == "second"
     assert not await agent.stop("s", by="mod")
+
+
+class SlowProfiles:
+    """Keeps turns from beginning until they may."""
+
+    def __init__(self) -> None:
+        self.reached, self.go = asyncio.Event(), asyncio.Event()
+
+    async def of(self, session_id: str) -> Profile:
+        self.reached.set()
+        await self.go.wait()
+        return Profile()
+
+
+async def test_a_turn_that_is_stopped_just_as_it_begins_asks_the_model_nothing(
+    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager
+) -> None:
+    """Nobody waits for it but who resumes the session."""
+    session = await manager.create("s")
+    session.append(UserMessageEvent(text="one"))
+    await manager.save(session)
+    profiles = SlowProfiles()
+    agent = make_agent(profiles=profiles)
+    model.says("too late")
+    resumed = asyncio.ensure_future(_resumed(agent))
+    await profiles.reached.wait()
+    assert await agent.stop("s", by="mod")
+    profiles.go.set()
+    assert (await resumed).status is RunStatus.STOPPED
+    assert model.requests == []
 
 
 async def test_a_stop_that_means_an_earlier_turn_comes_too_late(
@@ -463,7 +494,7 @@ async def test_a_turn_interrupted_again_and_again_is_given_up(
     assert end.code == "gave_up"
 
 
-async def _resumed(agent: Agent) -> object:
+async def _resumed(agent: Agent) -> AgentResult:
     return await agent.resume("s")
 
 

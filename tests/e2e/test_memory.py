@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+
+import pytest
 
 from bot.events import UserMessageEvent
 from bot.frontend.commands.memory import CHOICES
 from bot.frontend.commands.taking_back import NOT_YOURS
+from bot.frontend.own.purges import PURGE_DUE
 from bot.frontend.own.remembering import (
     DM,
     FORGOTTEN,
@@ -22,6 +26,7 @@ from bot.frontend.own.remembering import (
 from bot.frontend.schedules.scheduling import NONE
 from bot.sandbox import Message
 from bot.sessions import SQLiteSessionManager
+from bot.sessions.stores.marks import MarkStore
 from bot.sessions.stores.sql_memories import memories_in
 from tests.e2e.stage import Stage
 from tests.e2e.test_own_data import file_of
@@ -238,6 +243,30 @@ async def test_what_was_forgotten_is_gone_from_the_file(stage: Stage) -> None:
     await store.purge()
     await store.close()
     assert files_with(stage.database, b"is allergic to peanuts") == []
+
+
+@pytest.mark.parametrize("remove", ["everything", "one"])
+async def test_a_purge_is_owed_for_a_note_though_the_process_ends_before_it_is_made(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, remove: str
+) -> None:
+    async with stage.running() as client:
+        await keeps(stage, "is allergic to peanuts")
+        [note] = await memories_in(stage.store.database).list(f"user-{stage.alice.id}")
+        marks, ended = MarkStore(stage.store.database), asyncio.Event()
+
+        async def killed() -> bool:
+            ended.set()
+            return False
+
+        monkeypatch.setattr(client._parts.purges, "purge", killed)
+        unknown = await stage.alice.runs("/memory", in_=stage.desk, remove="memory-0")
+        assert unknown.text == GONE
+        assert not await marks.get(PURGE_DUE)
+        name = note.memory_id if remove == "one" else remove
+        told = await stage.alice.runs("/memory", in_=stage.desk, remove=name)
+        assert told.text.startswith("Forgotten")
+        await ended.wait()
+        assert await marks.get(PURGE_DUE)
 
 
 async def test_who_is_forgotten_altogether_is_not_remembered(stage: Stage) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import discord
 import pytest
@@ -18,10 +20,12 @@ from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
 from bot.frontend.control import UNDO_LATE, UNDO_NOT_LAST
 from bot.frontend.hearing import seen
 from bot.frontend.hearing.rooms import no_thread
-from bot.frontend.own import forgetting, listing, retention
-from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
+from bot.frontend.own import forgetting, listing, purges, retention
+from bot.frontend.own.forgetting import NOT_ALL, NOTHING, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.frontend.own.pruning import Pruning
+from bot.frontend.own.purges import PURGE_DUE
+from bot.frontend.refusals import UnavailableError
 from bot.sandbox import Answer, Overwrite, Person, Place
 from bot.sandbox.answers.answers import first_response
 from bot.sandbox.gestures.gestures import click
@@ -148,6 +152,31 @@ async def test_everything_about_somebody_is_forgotten_wherever_it_is(stage: Stag
     assert b"zebra" in left
 
 
+async def test_everything_is_forgotten_also_where_somebody_writes_meanwhile(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetting, "PAGE", 1)
+    stage.model.says("One.").then("Two.").then("Three.")
+    dm = stage.world.direct(stage.alice, stage.bot)
+    async with stage.running() as client:
+        await stage.alice.says("zanzibar", in_=dm)
+        await stage.says(dm, "One.")
+        await stage.alice.says("zanzibar", in_=stage.desk)
+        await stage.says(stage.desk, "Two.")
+        end, ends = client.agent.end, itertools.count()
+
+        async def meanwhile(*args: Any, **options: Any) -> bool:
+            if not next(ends):
+                await stage.alice.says("still here", in_=dm)
+                await stage.says(dm, "Three.")
+            return await end(*args, **options)
+
+        monkeypatch.setattr(client.agent, "end", meanwhile)
+        done = await forgets(stage.alice, Scope.EVERYTHING, stage.desk)
+        assert done.text.startswith("Forgotten.")
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
 async def test_what_cannot_be_purged_now_is_purged_later(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,8 +202,8 @@ async def test_what_cannot_be_purged_now_is_purged_later(
 async def test_who_forgets_again_and_again_does_not_stop_all_writes(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forgetting, "LONG", 0.0)
-    monkeypatch.setattr(forgetting, "RESTS", 10**6)
+    monkeypatch.setattr(purges, "LONG", 0.0)
+    monkeypatch.setattr(purges, "RESTS", 10**6)
     stage.model.says("First.").then("Second.")
     dm = stage.world.direct(stage.alice, stage.bot)
     async with stage.running() as client:
@@ -188,6 +217,46 @@ async def test_who_forgets_again_and_again_does_not_stop_all_writes(
         await client._parts.retention.look()
         assert await marks.get(PURGE_DUE) == ""
     assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_a_purge_that_another_process_owes_meanwhile_is_not_put_off(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is owed at once just after this process has looked, and wants it within a day."""
+    async with stage.running() as client:
+        at_once = f"{utc_now().isoformat()} purge"
+        get, looks = MarkStore.get, itertools.count()
+
+        async def overtaken(marks: MarkStore, key: str) -> str | None:
+            found = await get(marks, key)
+            if not next(looks):
+                await marks.set(key, at_once)
+            return found
+
+        monkeypatch.setattr(MarkStore, "get", overtaken)
+        await client._parts.purges.owe_within_a_day()
+        due = await MarkStore(stage.store.database).get(PURGE_DUE)
+        assert due
+        assert due.split()[0] == at_once.split()[0]
+
+
+async def test_what_is_forgotten_is_told_so_though_its_purge_cannot_be_owed_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says("Hello.")
+    async with stage.running():
+        await stage.alice.says("zanzibar", in_=stage.desk)
+        await stage.says(stage.desk, "Hello.")
+        keep, kept = MarkStore.set, itertools.count()
+
+        async def full(marks: MarkStore, key: str, value: str) -> None:
+            if key == PURGE_DUE and next(kept):
+                raise StorageError("the disk is full")
+            await keep(marks, key, value)
+
+        monkeypatch.setattr(MarkStore, "set", full)
+        done = await forgets(stage.alice, Scope.MINE, stage.desk)
+        assert done.text.endswith("overwritten within the hour.")
 
 
 async def test_what_somebody_wrote_elsewhere_than_in_discord_is_forgotten_too(
@@ -229,6 +298,49 @@ async def test_what_others_quote_in_their_replies_is_forgotten_too(
         assert again.text == NOTHING
     assert "who is that?" in str(stage.asked[1])
     assert "zanzibar" not in str(stage.asked[1])
+
+
+@pytest.mark.parametrize("scope", [Scope.MINE, Scope.HERE])
+async def test_what_others_write_while_it_is_forgotten_is_answered_and_stays(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, scope: Scope
+) -> None:
+    stage.model.says("Hello zanzibar.").then("Hello Bob.")
+    async with stage.running() as client:
+        await stage.alice.says("I am zanzibar", in_=stage.desk)
+        await stage.says(stage.desk, "Hello zanzibar.")
+        end = client.agent.end
+
+        async def meanwhile(*args: Any, **options: Any) -> bool:
+            ended = await end(*args, **options)
+            await stage.bob.says("I am Bob", in_=stage.desk)
+            await stage.says(stage.desk, "Hello Bob.")
+            return ended
+
+        monkeypatch.setattr(client.agent, "end", meanwhile)
+        done = await forgets(stage.alice, scope, stage.desk)
+        assert done.text.startswith("Forgotten.")
+    log = await stage.log_of(f"channel-{stage.desk.id}")
+    assert [isinstance(each, ErasedEvent) for each in log] == [True, True, False, False]
+    assert b"zanzibar" not in bytes_of(stage.database)
+
+
+async def test_what_waits_behind_a_turn_that_cannot_be_forgotten_is_answered(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.model.says(calls=[("delete_file", {"path": "a.txt"})]).then("Hello Bob.")
+    async with stage.running():
+        await stage.alice.says("delete a.txt", in_=stage.desk)
+        await stage.says(stage.desk, "May I run")
+        await stage.bob.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "This waits for a decision")
+
+        async def full(*_: object) -> None:
+            raise StorageError("the disk is full")
+
+        monkeypatch.setattr(stage.store, "erase", full)
+        done = await forgets(stage.alice, Scope.MINE, stage.desk)
+        assert not done.text.startswith("Forgotten.")
+        await stage.says(stage.desk, "Hello Bob.")
 
 
 # -- /sessions -------------------------------------------------------------------------------------
@@ -385,7 +497,7 @@ async def test_what_is_over_is_purged_within_a_day(stage: Stage) -> None:
         await parts.retention.look()
         assert due
         assert await marks.get(PURGE_DUE) == due  # it is not put off
-        parts.forgetting.now = lambda: utc_now() + timedelta(days=1)
+        parts.purges.now = lambda: utc_now() + timedelta(days=1)
         await parts.retention.look()
         assert await marks.get(PURGE_DUE) == ""
     assert b"zanzibar" not in bytes_of(stage.database)
@@ -414,11 +526,25 @@ async def test_what_is_deleted_during_a_purge_is_left_to_another(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stage.running() as client:
-        at_work, marks = client._parts.forgetting, MarkStore(stage.store.database)
-        await at_work.purge_within_a_day()
-        monkeypatch.setattr(stage.store, "purge", at_work.purge_within_a_day)
+        at_work, marks = client._parts.purges, MarkStore(stage.store.database)
+        await at_work.owe_within_a_day()
+        monkeypatch.setattr(stage.store, "purge", at_work.owe_within_a_day)
         assert await at_work.purge()
         assert await marks.get(PURGE_DUE)
+
+
+async def test_what_is_forgotten_is_purged_though_discord_does_not_answer(stage: Stage) -> None:
+    stage.model.says("Hello.")
+    async with stage.running() as client:
+        question = await stage.alice.says(f"{stage.bot.mention} hello", in_=stage.general)
+        thread = await stage.thread_on(question)
+        await stage.says(thread, "Hello.")
+        marks = MarkStore(stage.store.database)
+        await marks.set(PURGE_DUE, f"{utc_now().isoformat()} purge")
+        stage.world.faults.next_request("GET", f"/channels/{thread.id}", fails=503, times=None)
+        with pytest.raises(UnavailableError):
+            await client._parts.retention.look()
+        assert await marks.get(PURGE_DUE) == ""
 
 
 async def is_gone(store: SQLiteSessionManager, session_id: str) -> None:
@@ -462,6 +588,7 @@ async def test_what_was_deleted_while_the_bot_was_away_goes_when_it_looks(
     stage.model.says("Hello.").then("Hello.")
     async with stage.running():
         desk, thread = await talks_everywhere(stage)
+        await MarkStore(stage.store.database).once(no_thread(stage.desk.id))
     if parent:
         stage.guild.channels.remove(stage.desk)
         del stage.world.places[stage.desk.id]
@@ -473,6 +600,8 @@ async def test_what_was_deleted_while_the_bot_was_away_goes_when_it_looks(
     async with stage.running():
         await is_gone(stage.store, desk if parent else thread)
         assert await stage.store.get(thread if parent else desk) is not None
+        told = await MarkStore(stage.store.database).get(no_thread(stage.desk.id))
+        assert (told is None) is parent
 
 
 async def test_a_server_that_is_left_is_forgotten_and_one_with_an_outage_is_not(
@@ -511,10 +640,15 @@ async def test_threads_are_asked_for_in_turns(
 async def test_a_server_that_was_left_meanwhile_is_forgotten(stage: Stage) -> None:
     stage.model.says("Hello.").then("Hello.")
     async with stage.running():
-        desk, _ = await talks_everywhere(stage)
+        desk, thread = await talks_everywhere(stage)
+        for key in (no_thread(stage.desk.id), f"looked-at-{stage.guild.id}"):
+            await MarkStore(stage.store.database).once(key)
     stage.guild.leave(stage.bot)
     async with stage.running():
         await is_gone(stage.store, desk)
+        await is_gone(stage.store, thread)
+        kept = await stage.store.database.fetch("SELECT key FROM marks")
+        assert not [key for (key,) in kept if key.startswith(("no-thread-", "looked-at-"))]
 
 
 # -- what is noted of old messages -----------------------------------------------------------------

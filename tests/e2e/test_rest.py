@@ -201,3 +201,19 @@ async def test_only_who_has_the_shard_wakes_what_waits_there(stage: Stage, is_ou
     await client.agent.close()
     await store.close()
     assert labels(await stage.says(stage.desk, "May I run"))
+
+
+async def test_what_comes_due_while_a_start_looks_for_what_is_open_is_woken(stage: Stage) -> None:
+    """The clock strikes between the look for what does not rest, and that for what does."""
+    stage.model.says(calls=[DELETE])
+    async with stage.running():
+        await asks(stage)
+    request = await request_of(stage)
+    before, after = (request.expires_at + timedelta(seconds=each) for each in (-3600, 3600))
+    client = stage._client(stage.options)
+    clock = iter([before, before, after])
+    client._parts.reconciler.now = lambda: next(clock, after)
+    await client._parts.recovery.recover()
+    assert list(client._parts.expiry._timers) == [session_id(stage)]
+    client._parts.expiry.close()
+    await client.agent.close()

@@ -244,6 +244,25 @@ async def test_bytes_that_are_about_to_be_referred_to_stay_for_a_while(
     assert await store.get_blob(sha256) is None
 
 
+async def test_bytes_that_another_session_is_about_to_refer_to_survive_a_deletion(
+    store: SessionStore,
+) -> None:
+    sha256 = await store.put_blob(b"picture")
+    files = (Attachment(sha256=sha256, media_type="image/png", name="a.png"),)
+    await stored(
+        store,
+        "old",
+        said("alice", at=utc_now(), attachments=files),
+        replace(answers(), at=utc_now()),
+    )
+    await store.put_blob(b"picture")  # of a message in another session, not stored yet
+    assert await store.delete("old")
+    await stored(store, "new", said("bob", at=utc_now(), attachments=files), answers())
+    assert await store.get_blob(sha256) == b"picture"
+    assert await store.delete("new")
+    assert await store.get_blob(sha256) is None
+
+
 async def test_where_somebody_wrote_is_told_in_pages_latest_first(store: SessionStore) -> None:
     for number in range(5):
         at = START + timedelta(seconds=number // 2)

@@ -64,10 +64,11 @@ async def erase(live: LiveSession, turn_ids: Collection[str] | None, *, by: str)
     await live.erase(turn_ids, _ending(live, turn_ids, by=by))
 
 
-async def delete(live: LiveSession, *, by: str) -> None:
+async def delete(live: LiveSession, *, by: str) -> bool:
     """End what is open in a session, and delete it."""
     await _ended_elsewhere(live, None, by=by)
     await live.delete(_ending(live, None, by=by))
+    return True
 
 
 async def _ended_elsewhere(live: LiveSession, turn_ids: Collection[str] | None, *, by: str) -> bool:

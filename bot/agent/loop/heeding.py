@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+from bot.agent.loop.interrupts import finished
 from bot.agent.loop.working_copy import WorkingCopy
 from bot.errors import AccessDeniedError, StorageError
 from bot.sessions import SessionStore
@@ -27,19 +28,22 @@ class Heeding:
         return manager if isinstance(manager, SessionStore) and manager.is_shared else None
 
     async def look(self) -> None:
-        """Look once."""
+        """Look once.
+
+        Raises:
+            AccessDeniedError: if the session was deleted.
+        """
         if self._store is not None:
             await self._look(self._store)
 
     async def _look(self, store: SessionStore) -> None:
+        """Look while nobody here writes or takes the lease: what is heard late would undo that."""
         copy = self._copy
-        standing = await store.standing(copy.session_id)
-        if standing is None:
-            return
         async with copy.lock:
-            if standing.holder not in (None, copy.holder):
+            standing = await store.standing(copy.session_id)
+            if standing is None or standing.holder != copy.holder:
                 copy.holder = None  # it has been taken over
-            if standing.version > copy.session.version:
+            if standing is None or standing.version != copy.session.version:
                 copy.outdate()
                 await copy.read()
 
@@ -55,8 +59,7 @@ class Heeding:
             yield
         finally:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait([task])
+            await finished(asyncio.wait([task]))
 
     async def _look_always(self, store: SessionStore) -> None:
         with store.hearing(self._copy.session_id) as heard:

@@ -146,6 +146,23 @@ class LiveSession:
         """
         await self._end(ends, lambda store: store.erase(self.session, turn_ids))
 
+    async def forget(self, user_id: str) -> None:
+        """Erase the turns in which somebody wrote, of those that have ended.
+
+        Where nobody else wrote, and none is open, all there is.
+        """
+        await self._end(lambda session: (), lambda store: self._forget(store, user_id))
+
+    async def _forget(self, store: SessionStore, user_id: str) -> None:
+        # What others save once this is read makes the erasure a conflict.
+        authors = await store.authors(self.session_id)
+        if authors.keys() <= {user_id} and not self.session.open_turns:
+            await store.erase(self.session, None)
+            return
+        turns = await store.turns_of(self.session_id, user_id)
+        ended = [each for each in turns if not self.session.is_open(each)]
+        await store.erase(self.session, ended)
+
     async def unquote(self, user_id: str) -> None:
         """Erase what messages quote of somebody."""
         await self._end(lambda session: (), lambda store: store.unquote(self.session, user_id))

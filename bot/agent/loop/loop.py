@@ -110,10 +110,11 @@ class Loop:
                 yield failure.event(step.turn_id)
 
     async def _begin(self, turn_id: str) -> None:
+        """Answer a turn from now on: whoever stops one while its profile is read means this."""
         if turn_id != self.turn_id:
             self._live.interrupts = Interrupts()  # who stopped the last turn meant that one
             self.error = None
-        self.turn_id = self._live.answered = turn_id  # from now on it is this one that is stopped
+        self.turn_id = self._live.answered = turn_id
         if turn_id != self._begun:
             self._parts = await self._general.of(self._live.session_id)
         self._begun = turn_id

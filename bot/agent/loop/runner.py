@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing, contextmanager
 
 from bot.agent.approvals import Verdict, find_request
 from bot.agent.loop.deciding import Decisions
@@ -16,7 +16,7 @@ from bot.agent.loop.sessions import LiveSessions
 from bot.agent.loop.working import AT_WORK_FOR
 from bot.agent.parts import Parts
 from bot.agent.run import Outcome
-from bot.errors import DuplicateMessageError
+from bot.errors import AccessDeniedError, DuplicateMessageError
 from bot.events import (
     CompactionDoneEvent,
     DoneEvent,
@@ -68,9 +68,9 @@ class Runner:
         outcome.context = outcome.context or self._parts.context(session, mine)
         session.take_state(outcome.context.session)
         outcome.context.session, outcome.context.user_id = session, user_id
-        with live.turns.awaited(mine):
+        with self._going_on(live), live.turns.awaited(mine):
             try:
-                recorded = await self._new_messages.record(live, messages)
+                recorded = await self._record(live, user_id, messages)
             except asyncio.CancelledError:
                 await self._driver.left(live, mine)
                 raise
@@ -80,7 +80,6 @@ class Runner:
             async with aclosing(self._mine(outcome, live, recorded)) as events:
                 async for event in events:
                     yield event
-        self._driver.go_on(live)
         yield done_event(live.session, mine, mine=True, seen=outcome.seen)
 
     async def again(
@@ -97,17 +96,18 @@ class Runner:
         """Record a decision, and go on with the session."""
         _refuse_own_tools(session_id)
         live = self._sessions[session_id]
-        try:
-            decided = await self._decisions.record(live, verdict)
-            outcome.turn_id = decided.turn_id
-            yield decided
-            onward = self._onward(outcome, live, decided.seq, recovering=False)
-            async with aclosing(onward) as events:
-                async for event in events:
-                    yield event
-        except (GeneratorExit, asyncio.CancelledError):
-            await self._decision_left(live, verdict.approval_id)
-            raise
+        with self._going_on(live):
+            try:
+                decided = await self._decisions.record(live, verdict)
+                outcome.turn_id = decided.turn_id
+                yield decided
+                onward = self._onward(outcome, live, decided.seq, recovering=False)
+                async with aclosing(onward) as events:
+                    async for event in events:
+                        yield event
+            except (GeneratorExit, asyncio.CancelledError):
+                await self._decision_left(live, verdict.approval_id)
+                raise
         yield done_event(live.session, outcome.turn_id, mine=False, seen=outcome.seen)
 
     async def resumption(self, outcome: Outcome, session_id: str) -> Events:
@@ -117,9 +117,10 @@ class Runner:
         session = await live.open()
         told = session.last_seq
         outcome.turn_id = session.open_turns[0].turn_id if session.open_turns else ""
-        async with aclosing(self._onward(outcome, live, told, recovering=True)) as events:
-            async for event in events:
-                yield event
+        with self._going_on(live):
+            async with aclosing(self._onward(outcome, live, told, recovering=True)) as events:
+                async for event in events:
+                    yield event
         yield done_event(live.session, outcome.turn_id, mine=False, seen=outcome.seen)
 
     async def skip(
@@ -134,12 +135,39 @@ class Runner:
         end = TurnEndedEvent(turn_id=messages[0].turn_id, outcome=TurnOutcome.SKIPPED, text=text)
         live = await self._sessions.admitted(session_id, user_id)
         try:
-            recorded = await self._new_messages.record(live, messages, end)
+            recorded = await self._record(live, user_id, messages, end)
         except DuplicateMessageError:
             return 0
         return len(recorded) - 1
 
     # -- their parts -------------------------------------------------------------------------------
+
+    async def _record(
+        self,
+        live: LiveSession,
+        user_id: str | None,
+        messages: Sequence[UserMessageEvent],
+        *then: RecordedEvent,
+    ) -> Sequence[RecordedEvent]:
+        """Record messages; a session that is deleted just then begins anew with them."""
+        while True:
+            try:
+                return await self._new_messages.record(live, messages, *then)
+            except AccessDeniedError:
+                await self._sessions.admitted(live.session_id, user_id)
+
+    @contextmanager
+    def _going_on(self, live: LiveSession) -> Iterator[None]:
+        """Answer what is open behind the block's turns when it ends, also if its reader leaves.
+
+        What fails, since it cannot be recorded for example, is not tried again at once.
+        """
+        try:
+            yield
+        except (GeneratorExit, asyncio.CancelledError):
+            self._driver.go_on(live)
+            raise
+        self._driver.go_on(live)
 
     async def _mine(
         self, outcome: Outcome, live: LiveSession, recorded: Sequence[RecordedEvent]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from bot.agent.loop.live import LiveSession
@@ -10,6 +11,8 @@ from bot.agent.loop.working_copy import MayContinue, OnRecorded
 from bot.errors import AccessDeniedError
 from bot.events import RecordedEvent
 from bot.sessions import SessionManager
+
+T = TypeVar("T")
 
 
 class LiveSessions:
@@ -64,6 +67,22 @@ class LiveSessions:
         if by is not None and not self._may_continue(live.session, by):
             raise AccessDeniedError(f"you may not continue the session {session_id!r}")
         return live
+
+    async def within(
+        self, session_id: str, by: str | None, work: Callable[[LiveSession], Awaitable[T]]
+    ) -> T | None:
+        """Do something with a session for somebody; return `None` if there is none, or no more.
+
+        Raises:
+            AccessDeniedError: if they may not continue it.
+        """
+        live = await self.found(session_id, by)
+        if live is None:
+            return None
+        try:
+            return await work(live)
+        except AccessDeniedError:  # it was deleted meanwhile
+            return None
 
     def forget(self) -> None:
         """Forget what is open; the session manager has been closed."""

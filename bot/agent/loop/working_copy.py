@@ -86,6 +86,8 @@ class WorkingCopy:
             self._session = stored
             self._is_current = True
             return
+        if stored.created_at != self._session.created_at:
+            self.holder = None  # it was deleted, and begun anew
         before, known = self._session.version, self._session.last_seq
         self._session.adopt(stored)
         self._is_current = True

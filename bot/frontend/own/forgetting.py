@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from enum import StrEnum
 from typing import Protocol
 
 from bot.agent import Actor, Agent
-from bot.errors import StorageError
-from bot.events import new_id, utc_now
 from bot.frontend.ids import PlaceKind, place_of
+from bot.frontend.own.purges import Purges
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
 from bot.frontend.tasks import Tasks
 from bot.sessions import SessionStore
-from bot.sessions.stores.marks import MarkStore
 
-logger = logging.getLogger(__name__)
-
-PURGE_DUE = "purge-due"
 SHOWN_WITHIN = 5.0  # seconds that Discord has to show how turns ended, before they are erased
 PURGED_WITHIN = 30.0  # seconds that somebody is let wait for it
-LONG = 1.0  # seconds of a purge from which on it is not made again for a while
-RESTS = 20  # times as long, at the least
 PAGE = 100
 
 NOTHING = "There is nothing of yours that I could forget here."
@@ -64,18 +54,14 @@ class Forgetter(Protocol):
 
 
 class Forgetting:
-    """Forgets turns in place, and lets the database's files keep nothing of them.
-
-    Attributes:
-        now: Tells the time, by which purges are due.
-    """
+    """Forgets turns in place, and lets the database's files keep nothing of them."""
 
     def __init__(
         self,
         *,
         agent: Agent,
         store: SessionStore,
-        marks: MarkStore,
+        purges: Purges,
         forgetters: Sequence[Forgetter],
         reconciler: Reconciler,
         runs: Runs,
@@ -83,14 +69,11 @@ class Forgetting:
     ) -> None:
         self._agent = agent
         self._store = store
-        self._marks = marks
+        self._purges = purges
         self._forgetters = forgetters
         self._reconciler = reconciler
         self._runs = runs
         self._tasks = tasks
-        self._purging = asyncio.Lock()
-        self._rests_until = 0.0
-        self.now: Callable[[], datetime] = utc_now
 
     async def refusal(self, scope: Scope, session_id: str, actor: Actor) -> str | None:
         """Return why somebody may not let this be forgotten, `None` if they may."""
@@ -100,10 +83,8 @@ class Forgetting:
         if scope is Scope.MINE or not authors:
             theirs = actor.user_id in authors or await self._is_quoted(session_id, actor.user_id)
             return None if theirs else NOTHING
-        place = place_of(session_id)
         alone = authors.keys() <= {actor.user_id}
-        direct = place is not None and place.kind is PlaceKind.DM
-        return None if alone or direct or actor.moderator or actor.owner else NOT_ALL
+        return None if alone or _may_forget_all(session_id, actor) else NOT_ALL
 
     async def _is_quoted(self, session_id: str, user_id: str) -> bool:
         return session_id in await self._store.quoting(user_id)
@@ -117,99 +98,75 @@ class Forgetting:
         refused = await self.refusal(scope, session_id, actor)
         if refused is not None:
             return refused
-        await self._marks.set(PURGE_DUE, _due(self.now()))
+        await self._purges.owe()
         match scope:
-            case Scope.MINE:
-                await self._forget_in(session_id, actor.user_id)
-                await self._agent.unquote(session_id, actor.user_id)
-            case Scope.HERE:
-                await self._erase(session_id, None, by=actor.user_id)
             case Scope.EVERYTHING:
                 await self._forget_everywhere(actor.user_id)
-        purging = self._tasks.task(self.purge(), name="purging")
+            case Scope.HERE if _may_forget_all(session_id, actor):
+                await self._forget_all(session_id, by=actor.user_id)
+            case Scope.HERE | Scope.MINE:
+                await self._forget_in(session_id, actor.user_id)
+                await self._agent.unquote(session_id, actor.user_id)
+        purging = self._tasks.task(self._purges.purge(), name="purging")
         await asyncio.wait([purging], timeout=PURGED_WITHIN)
         gone = purging.done() and not purging.cancelled() and purging.result()
         when = "" if gone else " The last traces in my files are overwritten within the hour."
         return f"Forgotten. {STAYS}{when}"
 
     async def _forget_everywhere(self, user_id: str) -> None:
-        before = None
-        while page := await self._store.written_by(user_id, limit=PAGE, before=before):
-            for written in page:
-                await self._forget_in(written.session_id, user_id)
-            before = page[-1].last_at
+        done = set[str]()
+        while found := [each async for each in self._written_in(user_id) if each not in done]:
+            for session_id in found:
+                await self._forget_in(session_id, user_id)
+            done.update(found)
         for session_id in await self._store.quoting(user_id):
             await self._agent.unquote(session_id, user_id)
         for forgetter in self._forgetters:
             await forgetter.forget_user(user_id)
 
+    async def _written_in(self, user_id: str) -> AsyncIterator[str]:
+        """Give the sessions in which somebody wrote; one they write in meanwhile may be missed."""
+        before = None
+        while page := await self._store.written_by(user_id, limit=PAGE, before=before):
+            for written in page:
+                yield written.session_id
+            before = page[-1].last_at
+
     async def _forget_in(self, session_id: str, user_id: str) -> None:
         """Forget somebody's turns; where nobody else wrote, all there is."""
-        alone = (await self._store.authors(session_id)).keys() == {user_id}
-        turns = None if alone else await self._store.turns_of(session_id, user_id)
-        await self._erase(session_id, turns, by=user_id)
+        turns = await self._store.turns_of(session_id, user_id)
+        async with self._ended(session_id, turns, by=user_id):
+            await self._agent.forget(session_id, user_id)
 
-    async def _erase(self, session_id: str, turns: Collection[str] | None, *, by: str) -> None:
-        """Erase turns; people are shown first how those ended that were open."""
+    async def _forget_all(self, session_id: str, *, by: str) -> None:
+        """Forget all there is, whoever wrote it."""
+        async with self._ended(session_id, None, by=by):
+            await self._agent.erase(session_id, None, by=by)
+
+    @asynccontextmanager
+    async def _ended(
+        self, session_id: str, turns: Collection[str] | None, *, by: str
+    ) -> AsyncIterator[None]:
+        """End turns, and show that, before they are erased; what waits behind them goes on then."""
         ended = await self._agent.end(session_id, turns, by=by)
-        is_shown = place_of(session_id) is not None
-        if ended and is_shown:
-            self._reconciler.wake(session_id)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(SHOWN_WITHIN):
-                    await self._reconciler.caught_up(session_id)
-        await self._agent.erase(session_id, turns, by=by)
-        if ended and is_shown:
+        if not ended or place_of(session_id) is None:
+            yield
+            return
+        try:
+            await self._show(session_id)
+            yield
+        finally:
             self._runs.start(session_id, self._agent.resume(session_id))
 
-    async def purge(self) -> bool:
-        """Let the database's files keep nothing of what is forgotten; return whether they do.
-
-        If that cannot be it is done the next time somebody looks.
-
-        After one that took long it is left for later: all writes wait for it, and whoever wrote and
-        forgot again and again would stop everybody.
-        """
-        async with self._purging:
-            # One that was at work while this was being forgotten may have taken the mark away.
-            await self._marks.set(PURGE_DUE, _due(self.now()))
-            return time.monotonic() >= self._rests_until and await self._purge()
-
-    async def _purge(self) -> bool:
-        due, began = await self._marks.get(PURGE_DUE), time.monotonic()
-        try:
-            await self._store.purge()
-        except StorageError as exc:
-            logger.warning("what was forgotten is purged later: %s", exc)
-            return False
-        ended = time.monotonic()
-        if ended - began >= LONG:
-            self._rests_until = ended + RESTS * (ended - began)
-        if await self._marks.get(PURGE_DUE) == due:
-            await self._marks.set(PURGE_DUE, "")
-        return True
-
-    async def purge_if_due(self) -> None:
-        """Do it where it could not be done before, or a process ended before it was."""
-        due = await self._due_at()
-        if due is not None and due <= self.now():
-            async with self._purging:
-                await self._purge()
-
-    async def purge_within_a_day(self) -> None:
-        """Let it be done with what else is deleted until then: all writes wait for it.
-
-        It is told before something is deleted. A purge that is at work then does not count.
-        """
-        latest = self.now() + timedelta(days=1)
-        due = await self._due_at()
-        await self._marks.set(PURGE_DUE, _due(min(due, latest) if due else latest))
-
-    async def _due_at(self) -> datetime | None:
-        due, _, _ = (await self._marks.get(PURGE_DUE) or "").partition(" ")
-        return datetime.fromisoformat(due) if due else None
+    async def _show(self, session_id: str) -> None:
+        self._reconciler.wake(session_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SHOWN_WITHIN):
+                await self._reconciler.caught_up(session_id)
 
 
-def _due(at: datetime) -> str:
-    """Return a mark that no other is equal to."""
-    return f"{at.isoformat()} {new_id('purge')}"
+def _may_forget_all(session_id: str, actor: Actor) -> bool:
+    """Whether somebody may let a whole conversation be forgotten, whoever wrote in it."""
+    place = place_of(session_id)
+    direct = place is not None and place.kind is PlaceKind.DM
+    return direct or actor.moderator or actor.owner

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bot.frontend.ids import Place, PlaceKind, place_of
+from bot.frontend.own.purges import Purges
 from bot.frontend.tasks import Tasks
 from bot.frontend.text import plain
 from bot.sessions.stores.consents import ConsentStore
@@ -66,13 +66,13 @@ class Remembering:
         *,
         memories: MemoryManager,
         rules: MemoryRules,
-        purge: Callable[[], Coroutine[Any, Any, object]],
+        purges: Purges,
         tasks: Tasks,
     ) -> None:
         self.rules = rules
         self._memories = memories
         self._consents = rules.consents
-        self._purge_soon = purge
+        self._purges = purges
         self._tasks = tasks
 
     async def turn(self, user_id: str, *, on: bool) -> str:
@@ -130,19 +130,23 @@ class Remembering:
         if name != EVERYTHING:
             return await self.undo(user_id, name) or GONE
         count = len(await self._memories.list(user_id))
-        await self._memories.forget_user(user_id)
-        self._purge()
+        if count:
+            await self._purges.owe()
+            await self._memories.forget_user(user_id)
+            self._purge()
         return f"Forgotten: {count} {'note' if count == 1 else 'notes'}."
 
     async def undo(self, user_id: str, name: str) -> str:
         """Forget one of somebody's notes; return nothing if they have none of that name."""
-        if not await self._memories.forget(user_id, name):
+        if name not in {each.memory_id for each in await self._memories.list(user_id)}:
             return ""
+        await self._purges.owe()
+        await self._memories.forget(user_id, name)
         self._purge()
         return FORGOTTEN
 
     def _purge(self) -> None:
-        self._tasks.start(self._purge_soon(), name="purging")
+        self._tasks.start(self._purges.purge(), name="purging")
 
 
 def _line(memory: Memory) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable
 from datetime import timedelta
 
 import discord
@@ -14,8 +14,8 @@ from bot.errors import StorageError
 from bot.events import utc_now
 from bot.frontend.hearing.rooms import no_thread
 from bot.frontend.ids import Place, PlaceKind, place_of
-from bot.frontend.own.forgetting import Forgetting
 from bot.frontend.own.pruning import Pruning
+from bot.frontend.own.purges import Purges
 from bot.frontend.refusals import DiscordError, PlaceGoneError, RefusedError, asked
 from bot.sessions import SessionStore
 from bot.sessions.stores.homes import HomeStore
@@ -47,7 +47,7 @@ class Retention:
         homes: HomeStore,
         places: PlaceStore,
         marks: MarkStore,
-        forgetting: Forgetting,
+        purges: Purges,
         pruning: Pruning,
         lifetime: Lifetime,
     ) -> None:
@@ -57,7 +57,7 @@ class Retention:
         self._homes = homes
         self._places = places
         self._marks = marks
-        self._forgetting = forgetting
+        self._purges = purges
         self._pruning = pruning
         self._lifetime = lifetime
         self._looking = asyncio.Lock()
@@ -77,21 +77,21 @@ class Retention:
             await self._look()
 
     async def _look(self) -> None:
+        """Do first what needs no Discord: that may not answer."""
         deleted = await self._expire() if self._lifetime.any else 0
-        for server in await self._homes.servers():
-            deleted += await self._look_at(server)
         await self._store.drop_blobs(utc_now() - UNREFERRED)
         await self._pruning.prune(utc_now())
+        await self._purges.purge_if_due()
+        for server in await self._homes.servers():
+            deleted += await self._look_at(server)
         if deleted:
             logger.info("%s conversations were deleted", deleted)
-        await self._forgetting.purge_if_due()
 
     # -- what Discord tells ------------------------------------------------------------------------
 
     async def channel_gone(self, channel_id: int) -> None:
         """Delete what was said in a channel that was deleted, and in its threads."""
-        await self._marks.remove(no_thread(channel_id))
-        await self._purged(self._delete_all(lambda: self._homes.sessions_on(channel_id)))
+        await self._purged(self._delete_channel(channel_id))
 
     async def thread_gone(self, thread_id: int) -> None:
         """Delete what was said in a thread that was deleted."""
@@ -100,12 +100,11 @@ class Retention:
 
     async def server_gone(self, server_id: int) -> None:
         """Delete what was said in a server that the bot is in no more."""
-        await self._marks.remove(_looked_at(server_id))
-        await self._purged(self._delete_all(lambda: self._homes.sessions_in(server_id)))
+        await self._purged(self._delete_server(server_id))
 
     async def _purged(self, deleting: Awaitable[int]) -> None:
         if await deleting:
-            await self._forgetting.purge()
+            await self._purges.purge()
 
     # -- looking -----------------------------------------------------------------------------------
 
@@ -121,7 +120,7 @@ class Retention:
                 )
             ]
             if over:
-                await self._forgetting.purge_within_a_day()
+                await self._purges.owe_within_a_day()
             for each in over:
                 deleted += await self._store.delete(each.session_id, idle_since=each.updated_at)
             page = await self._store.sessions_after(page[-1].session_id, limit=PAGE)
@@ -130,9 +129,7 @@ class Retention:
     async def _look_at(self, server: int) -> int:
         guild = self._client.get_guild(server)
         if guild is None:
-            gone = await self._is_left(server)
-            sessions = self._homes.sessions_in
-            return await self._delete_all(lambda: sessions(server)) if gone else 0
+            return await self._delete_server(server) if await self._is_left(server) else 0
         if guild.unavailable:
             return 0
         deleted = 0
@@ -140,9 +137,6 @@ class Retention:
             if guild.get_channel(channel) is None and await self._is_gone(channel):
                 deleted += await self._delete_channel(channel)
         return deleted + await self._look_at_threads(server)
-
-    async def _delete_channel(self, channel: int) -> int:
-        return await self._delete_all(lambda: self._homes.sessions_on(channel))
 
     async def _look_at_threads(self, server: int) -> int:
         """Ask for some of a server's threads, each time for the next ones."""
@@ -177,16 +171,24 @@ class Retention:
 
     # -- deleting ----------------------------------------------------------------------------------
 
-    async def _delete_all(self, first: Callable[[], Awaitable[Sequence[str]]]) -> int:
+    async def _delete_server(self, server: int) -> int:
+        await self._marks.remove(_looked_at(server))
         deleted = 0
-        while page := await first():
+        for channel in await self._homes.channels(server):
+            deleted += await self._delete_channel(channel)
+        return deleted
+
+    async def _delete_channel(self, channel: int) -> int:
+        await self._marks.remove(no_thread(channel))
+        deleted = 0
+        while page := await self._homes.sessions_on(channel):
             for session_id in page:
                 deleted += await self._delete(session_id)
         return deleted
 
     async def _delete(self, session_id: str) -> int:
         """End what is open in a session and delete it; its home goes in either case."""
-        await self._forgetting.purge_within_a_day()
+        await self._purges.owe_within_a_day()
         deleted = await self._agent.delete(session_id, by="Discord")
         await self._homes.remove(session_id)
         place = place_of(session_id)

@@ -71,13 +71,15 @@ class Recovery:
     async def recover(self) -> None:
         """Go through all sessions that are behind or open; again, if they cannot be read.
 
-        All are found first: one that others bring to rest meanwhile is not passed over.
+        All are found first: one that others bring to rest meanwhile is not passed over. Nor is one
+        whose time comes meanwhile: all are looked at as they are at one moment.
         """
+        now = self._reconciler.now()
         try:
             with around("recovery"):
-                behind = [each.session_id async for each in self._found(self._rests.behind)]
-                unanswered = [each.session_id async for each in self._found(self._rests.open)]
-                async for each in self._found(self._rests.resting):
+                behind = [each.session_id async for each in self._found(self._rests.behind, now)]
+                unanswered = [each.session_id async for each in self._found(self._rests.open, now)]
+                async for each in self._found(self._rests.resting, now):
                     self._wait_for(each)
                 await _each(behind, self._reconcile)
                 await _each(unanswered, self._resume)
@@ -85,9 +87,9 @@ class Recovery:
             logger.error("what is open cannot be read: %s", group.exceptions[0])  # noqa: TRY400
             self._failed()
 
-    async def _found(self, read: Pages) -> AsyncIterator[Found]:
+    async def _found(self, read: Pages, now: datetime) -> AsyncIterator[Found]:
         """Give those of Discord and of our shards among sessions that come in pages."""
-        now, after = self._reconciler.now(), ""
+        after = ""
         while page := await read(self._shown_by, now, after=after, limit=PAGE):
             for found in page:
                 if place_of(found.session_id) is not None and self._shards.has(found.server_id):

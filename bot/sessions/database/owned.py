@@ -69,8 +69,9 @@ _DELETE_DECIDED = "DELETE FROM policy_changes WHERE scope = ? AND kind IN ('gran
 
 _IDLE = " AND open_turns = '[]' AND updated_at <= ?"
 
+# What refers to them was stored by then: what is handed in later, another is about to tell of.
 _SELECT_USES = """
-    SELECT DISTINCT blob_uses.sha256, put_at FROM blob_uses JOIN blobs USING (sha256)
+    SELECT DISTINCT sha256, updated_at FROM blob_uses JOIN sessions USING (session_id)
     WHERE session_id = ?"""
 
 

@@ -44,9 +44,10 @@ _PRUNE = """
         AND NOT EXISTS (SELECT 1 FROM behind WHERE behind.session_id = deliveries.session_id)
         ORDER BY message_id LIMIT ?)"""
 
+# Nobody has seen more than there is: that was another session of this id, which was deleted.
 _DELIVERED_TO = """
     INSERT INTO delivered (session_id, seq)
-    SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1)
+    SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1 AND last_seq >= ?2)
     ON CONFLICT (session_id) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > delivered.seq"""
 
 # Who is about to record something has its row: we wait, and then see what was recorded.
@@ -54,7 +55,7 @@ _WAIT_FOR_SAVES = "UPDATE sessions SET holder = holder WHERE session_id = ?"
 
 _UP_TO_DATE = """
     DELETE FROM behind WHERE session_id = ?1
-    AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1 AND last_seq > ?2)"""
+    AND EXISTS (SELECT 1 FROM sessions WHERE session_id = ?1 AND last_seq = ?2)"""
 
 _RESTS = """
     UPDATE behind SET version = ?, shown_by = ?, wake_at = ?

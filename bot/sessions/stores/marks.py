@@ -9,6 +9,11 @@ _SET = """
     ON CONFLICT (key) DO UPDATE SET value = excluded.value"""
 
 
+_MAKE = "INSERT INTO marks (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING"
+
+_REPLACE = "UPDATE marks SET value = ? WHERE key = ? AND value = ?"
+
+
 class MarkStore:
     """Texts by key, kept over restarts."""
 
@@ -24,6 +29,15 @@ class MarkStore:
         """Store the text of a key, in place of an earlier one."""
         await self._database.execute(_SET, (key, value))
 
+    async def replace(self, key: str, known: str | None, value: str) -> bool:
+        """Store the text of a key in place of the one that is known, `None` for none; atomic.
+
+        Returns whether that was the text.
+        """
+        if known is None:
+            return await self._database.execute(_MAKE, (key, value)) == 1
+        return await self._database.execute(_REPLACE, (value, key, known)) == 1
+
     async def remove(self, key: str) -> None:
         """Forget a key and its text."""
         await self._database.execute("DELETE FROM marks WHERE key = ?", (key,))
@@ -34,5 +48,4 @@ class MarkStore:
 
     async def once(self, key: str) -> bool:
         """Return whether nobody has asked for, or set, this key before; atomic, for ever."""
-        sql = "INSERT INTO marks (key, value) VALUES (?, '') ON CONFLICT DO NOTHING"
-        return await self._database.execute(sql, (key,)) == 1
+        return await self.replace(key, None, "")

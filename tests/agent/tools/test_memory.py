@@ -7,9 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from bot import Agent, Author, Session, UserMessage
+from bot import Agent, Author, InMemorySessionManager, Session, UserMessage
 from bot.agent.history.messages import history
-from bot.agent.tools.memory import AT_ONCE, InMemoryMemoryManager, Recollection, remember_tool
+from bot.agent.tools.memory import (
+    AT_ONCE,
+    NOT_ALLOWED,
+    Allowed,
+    InMemoryMemoryManager,
+    Recollection,
+    remember_tool,
+)
 from bot.events import (
     Quote,
     Recalled,
@@ -21,7 +28,8 @@ from bot.events import (
 )
 from bot.providers import Provider
 from bot.sandbox.model import ScriptedModel, serve_model
-from bot.sessions import InMemorySessionManager
+from bot.sessions.stores.memories import LONGEST, MOST
+from tests.agent.conftest import MakeAgent, events_of
 
 ALICE = Author(user_id="user-1", name="alice")
 
@@ -124,3 +132,67 @@ def test_what_others_may_have_brought_about_waits_for_a_yes(
     session.append(*events)
     remember = remember_tool(InMemoryMemoryManager(), always)
     assert remember.is_gated({"text": "likes tea"}, session) is asks
+
+
+# -- the tool that keeps it ------------------------------------------------------------------------
+
+
+async def never(user_id: str, session_id: str) -> bool:
+    return False
+
+
+async def remembers(
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    memories: InMemoryMemoryManager,
+    text: str,
+    allowed: Allowed = always,
+) -> ToolResultEvent:
+    """Let the model keep a text about somebody; return what came of it."""
+    sessions = InMemorySessionManager()
+    agent = make_agent(session_manager=sessions, tools=[remember_tool(memories, allowed)])
+    model.says(calls=[("remember", {"text": text})]).then("Done.")
+    assert (await agent.run("hi", session_id="s", user_id="user-1")).output == "Done."
+    [result] = await events_of(sessions, "s", ToolResultEvent)
+    assert isinstance(result, ToolResultEvent)
+    return result
+
+
+async def test_what_is_kept_is_told_to_its_owner_who_can_undo_it(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    memories = InMemoryMemoryManager()
+    result = await remembers(make_agent, model, memories, "likes\ntea")
+    [kept] = await memories.list("user-1")
+    assert kept.text == "likes tea"
+    assert (result.status, result.output) == (ToolStatus.OK, "Remembered.")
+    assert result.receipt == Receipt(text="I will remember: likes tea", undo=kept.memory_id)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed", "told"),
+    [
+        ("likes tea", never, NOT_ALLOWED),
+        (" ", always, f"A text of 1 to {LONGEST} characters is needed."),
+        ("x" * (LONGEST + 1), always, f"A text of 1 to {LONGEST} characters is needed."),
+    ],
+)
+async def test_what_may_not_be_kept_or_is_no_sentence_is_not_kept(
+    make_agent: MakeAgent, model: ScriptedModel, text: str, allowed: Allowed, told: str
+) -> None:
+    memories = InMemoryMemoryManager()
+    result = await remembers(make_agent, model, memories, text, allowed)
+    assert (result.status, result.output) == (ToolStatus.ERROR, told)
+    assert await memories.list("user-1") == []
+
+
+async def test_where_there_is_no_more_room_the_model_is_told_how_to_make_some(
+    make_agent: MakeAgent, model: ScriptedModel
+) -> None:
+    memories = InMemoryMemoryManager()
+    for number in range(MOST):
+        await memories.remember("user-1", f"fact {number}")
+    result = await remembers(make_agent, model, memories, "likes tea")
+    assert result.status is ToolStatus.ERROR
+    assert result.output.endswith("they can remove some with /memory.")
+    assert len(await memories.list("user-1")) == MOST

@@ -205,8 +205,8 @@ async def test_what_another_process_runs_and_what_it_left_is_told_apart(
         await manager.save(session)
         if holder:
             assert (await manager.lease(name, holder)).taken
+        assert await sql.abandoned() == []
     assert [await sql.is_run_elsewhere(name) for name in "abcd"] == [False, True, False, False]
-    assert await sql.abandoned() == []
     await another.close()
     assert await sql.abandoned() == ["b"]
     assert not await sql.is_run_elsewhere("b")

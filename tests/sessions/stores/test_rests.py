@@ -315,6 +315,22 @@ async def test_a_session_made_anew_does_not_rest_as_the_deleted_one_did(
     assert await looked_at(sql)
 
 
+async def test_what_was_shown_of_a_deleted_session_is_not_noted_of_one_begun_anew(
+    sql: SQLSessionManager,
+) -> None:
+    """Whoever showed the old one was still at it when it was deleted, and notes that after."""
+    old = await sql.create("s")
+    old.append(says(), answers(), says(), answers())
+    await sql.save(old)
+    await sql.delete("s")
+    session = await sql.create("s")
+    session.append(says(), answers())
+    await sql.save(session)
+    await DeliveryStore(sql.database).set_delivered_to("s", old.last_seq)
+    assert await DeliveryStore(sql.database).progress("s") == Progress(0, session.version)
+    assert await ids(RestStore(sql.database).behind) == ["s"]
+
+
 @pytest.mark.parametrize("rests", [True, False])
 async def test_a_first_save_says_whether_it_rests(sql: SQLSessionManager, rests: bool) -> None:
     session = Session("s")

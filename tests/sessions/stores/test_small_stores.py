@@ -138,6 +138,21 @@ async def test_marks_are_kept(sql: SQLSessionManager) -> None:
     assert await marks.get("a") is None
 
 
+async def test_a_mark_is_replaced_by_who_knows_it(
+    sql: SQLSessionManager, another: SQLSessionManager
+) -> None:
+    marks = MarkStore(sql.database)
+    assert not await marks.replace("a", "0", "1")
+    assert await marks.replace("a", None, "1")
+    assert not await marks.replace("a", None, "2")
+    callers = [MarkStore(manager.database) for manager in (sql, another) for _ in range(5)]
+    done = await asyncio.gather(
+        *(each.replace("a", "1", f"by {number}") for number, each in enumerate(callers))
+    )
+    assert await marks.get("a") == f"by {done.index(True)}"
+    assert sum(done) == 1
+
+
 async def test_something_is_done_once_by_one_caller(
     sql: SQLSessionManager, another: SQLSessionManager
 ) -> None:
@@ -161,6 +176,21 @@ async def test_a_session_has_one_home_for_as_long_as_it_is_there(
     assert await homes.sessions_in(7, after="thread-1", limit=1) == ["thread-2"]
     await sql.delete("thread-1")
     assert await homes.of("thread-1") is None
+
+
+async def test_where_a_session_is_is_written_only_where_that_is_news(
+    sql: SQLSessionManager,
+) -> None:
+    homes, written = HomeStore(sql.database), 0
+
+    def count(kind: str, seconds: float) -> None:
+        nonlocal written
+        written += kind == "write"
+
+    sql.database.on_done = count
+    await homes.put("thread-1", Home(7, 70))
+    await homes.put("thread-1", Home(7, 70))
+    assert written == 1
 
 
 async def test_where_sessions_are_is_found_by_channel_and_server(

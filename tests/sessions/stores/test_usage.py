@@ -11,6 +11,7 @@ from bot.events import Usage
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.stores.periods import Period, Span
 from bot.sessions.stores.usage import By, Purpose, Sums, UsageStore, Used
+from bot.sessions.stores.usage_csv import CALLS, SUMS, call_row, csv_of, sums_row
 from bot.storage import Database, PostgresDatabase, SQLiteDatabase
 
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -169,3 +170,16 @@ async def test_sums_for_a_budget_are_read_by_an_index(sqlite: SQLiteSessionManag
         [[*_, plan]] = await sqlite.database.fetch(f"EXPLAIN QUERY PLAN {sql}")
         assert "SEARCH" in plan
         assert "day>" in plan
+
+
+def test_what_was_used_is_told_as_csv_in_which_what_was_not_told_is_empty() -> None:
+    dm = replace(USED, user_id=None, server_id=None, usage=Usage(input_tokens=0))
+    header, told, untold = csv_of([CALLS, *map(call_row, (USED, dm))]).splitlines()
+    assert header.count(",") == told.count(",") == untold.count(",")
+    assert told == (
+        f"2026-11-29T12:00:00.000000+00:00,user-1,{2**62},thread-9,gpt,answer,turn-1,0,100,20,60"
+    )
+    assert untold == "2026-11-29T12:00:00.000000+00:00,,,thread-9,gpt,answer,turn-1,0,0,,"
+    assert csv_of([("user", *SUMS), sums_row("a, b", SUM)]) == (
+        'user,calls,untold,input_tokens,output_tokens,cached_tokens\n"a, b",1,0,100,20,60\n'
+    )
