@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from itertools import count
@@ -34,6 +34,8 @@ from bot.sandbox.model import ScriptedModel, serve_model
 from bot.sessions import PostgresSessionManager, SQLSessionManager
 from bot.sessions.holders import AdvisoryHolders
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
+from tests.commands import environment
+from tests.forking.client import create_forked
 
 MakeOther = Callable[..., Agent]
 
@@ -157,7 +159,8 @@ async def test_two_processes_that_approve_one_call_run_it_once(
     ran = tmp_path / "ran"
     async with serve_model(model) as server:
         arguments = [address, server.base_url, request.approval_id]
-        lines = await _race(*([*arguments, who, str(ran)] for who in ("bob", "eve")))
+        both = ([*arguments, who, str(ran)] for who in ("bob", "eve"))
+        lines = await _race(tmp_path, APPROVER, *both)
     assert len(ran.read_text().splitlines()) == 1
     winner = ran.read_text().strip()
     told = sorted(line.split()[0] for line in lines)
@@ -190,7 +193,7 @@ async def test_two_hundred_clicks_on_fifty_cards_in_two_processes_run_each_call_
     ran = tmp_path / "ran"
     async with serve_model(model) as server:
         common = [address, server.base_url, str(ran)]
-        lines = await _race(*([*common, who, *cards] for who in ("bob", "eve")), script=CROWD)
+        lines = await _race(tmp_path, CROWD, *([*common, who, *cards] for who in ("bob", "eve")))
     assert sorted(map(int, ran.read_text().split())) == list(range(50))
     assert sum(int(line.split()[-1]) for line in lines) == 50
     for session in range(10):
@@ -199,17 +202,11 @@ async def test_two_hundred_clicks_on_fifty_cards_in_two_processes_run_each_call_
         assert len(starts) == len(results) == 5
 
 
-async def _race(*commands: list[str], script: str = APPROVER) -> list[str]:
+async def _race(folder: Path, script: str, *commands: list[str]) -> list[str]:
     """Start a process a command, let all go at once, and return each one's last line."""
+    (program := folder / "program.py").write_text(script)
     processes = [
-        await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            script,
-            *command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-        )
+        await create_forked(str(program), *command, env=environment({}), stdin=PIPE, stdout=PIPE)
         for command in commands
     ]
     for process in processes:
