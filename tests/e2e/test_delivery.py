@@ -1,14 +1,12 @@
 """Discord fails or refuses in the middle: what people should see arrives, once, or is told."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from itertools import product
 from typing import Any
 
 import pytest
 
-from bot.sandbox import Channel, Gate, Place, Refusal
+from bot.sandbox import Gate, Place, Refusal
 from tests.e2e.stage import Stage
 from tests.setups import labels
 
@@ -22,16 +20,9 @@ def whole(stage: Stage, place: Place | None = None) -> str:
     return "".join(stage.said(place or stage.desk)).replace("\n", "")
 
 
-@asynccontextmanager
-async def running(stage: Stage, many: int) -> AsyncIterator[list[Channel]]:
-    """Run the bot with so many channels in which it answers everything."""
-    desks = [stage.guild.channel(f"desk-{number}") for number in range(many)]
-    async with stage.running(channel_ids=frozenset(each.id for each in desks)):
-        yield desks
-
-
 async def test_a_limit_that_is_met_in_the_middle_drops_no_part(stage: Stage) -> None:
-    async with running(stage, 5) as desks:
+    desks = stage.desks(5)
+    async with stage.running():
         for skip, desk in enumerate(desks):
             stage.model.says(LONG)
             stage.world.faults.next_send(in_=desk, fails=429, retry_after=0.2, skip=skip)
@@ -52,9 +43,9 @@ async def test_a_limit_without_a_word_of_json_is_waited_out(stage: Stage) -> Non
 
 @pytest.mark.parametrize("how", FAILURES, ids=str)
 async def test_a_send_that_fails_is_one_message(stage: Stage, how: dict[str, Any]) -> None:
-    cells = list(product((False, True), (0, 2)))
-    async with running(stage, len(cells)) as desks:
-        for desk, (after_effect, skip) in zip(desks, cells, strict=True):
+    desks = stage.desks(4)
+    async with stage.running():
+        for desk, (after_effect, skip) in zip(desks, product((False, True), (0, 2)), strict=True):
             stage.model.says(LONG)
             fault = stage.world.faults.next_send(
                 in_=desk, after_effect=after_effect, skip=skip, **how
@@ -79,7 +70,8 @@ async def test_a_card_whose_send_fails_is_one_card(stage: Stage, how: dict[str, 
 
 
 async def test_an_edit_that_fails_is_made_again(stage: Stage) -> None:
-    async with running(stage, len(FAILURES)) as desks:
+    desks = stage.desks(len(FAILURES))
+    async with stage.running():
         for how, desk in zip(FAILURES, desks, strict=True):
             gate = stage.model.pauses("Once upon", " a time")
             await stage.alice.says("a story please", in_=desk)
