@@ -13,6 +13,7 @@ from bot.playground.serve import STARTING, greeted, keep_running
 from bot.playground.stage import BotProcess, make_stage
 from bot.sandbox import serve
 from bot.sandbox.model import ScriptedModel, serve_model
+from tests.forking.client import create_forked
 from tests.setups import PATIENCE
 
 
@@ -22,7 +23,7 @@ async def test_a_bot_that_dies_is_started_again(
     stage, stop = make_stage(), asyncio.Event()
     async with serve(stage.world) as sandbox, serve_model(ScriptedModel()) as model:
         values = {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
-        bot = BotProcess({**stage.settings(sandbox, tmp_path), **values})
+        bot = BotProcess({**stage.settings(sandbox, tmp_path), **values}, create=create_forked)
         running = asyncio.create_task(keep_running(bot, stop))
         await sandbox.connected(stage.bot, PATIENCE)
         os.kill(bot.pid, signal.SIGKILL)
@@ -40,7 +41,7 @@ async def test_a_bot_that_is_to_restart_does_so_without_a_word(
     stage, stop = make_stage(), asyncio.Event()
     async with serve(stage.world) as sandbox, serve_model(ScriptedModel()) as model:
         values = {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
-        bot = BotProcess({**stage.settings(sandbox, tmp_path), **values})
+        bot = BotProcess({**stage.settings(sandbox, tmp_path), **values}, create=create_forked)
         running = asyncio.create_task(keep_running(bot, stop))
         await sandbox.connected(stage.bot, 20.0)
         before = bot.pid

@@ -24,8 +24,8 @@ def understood(request: Mapping[str, Any]) -> Answer:
 
 
 def summarises(request: Mapping[str, Any]) -> bool:
-    """Return whether a request asks for a summary."""
-    return Conversation(request).summarises
+    """Return whether a request asks for a summary: its first message says so."""
+    return Conversation({"messages": request["messages"][:1]}).summarises
 
 
 def compacts(before: Request, after: Request) -> bool:

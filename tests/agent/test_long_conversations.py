@@ -8,10 +8,15 @@ import pytest
 
 from bot import CompactionDoneEvent, ErrorEvent, Event, SQLiteSessionManager
 from bot.sandbox.model.replies import tokens_in
-from tests.agent.long_talks import compacts, summarises, talking, words
+from tests.agent.long_talks import compacts, summarises, talking
 
 TURNS = 500
 WINDOW = 8_192
+
+
+def told(number: int) -> str:
+    """Return a message of few words, each of which is streamed back, and many characters."""
+    return " ".join(f"{'word' * 12}{number}x{each}" for each in range(8))
 
 
 @pytest.mark.timeout(300)
@@ -22,7 +27,7 @@ async def test_a_conversation_of_500_turns_stays_within_a_small_window(tmp_path:
         sizes: list[int] = []
         for number in range(TURNS - 2):
             seen: list[Event] = [
-                event async for event in talk.agent.run(words(40, number), session_id="s")
+                event async for event in talk.agent.run(told(number), session_id="s")
             ]
             assert not any(isinstance(event, ErrorEvent) for event in seen)
             session = await store.get("s")

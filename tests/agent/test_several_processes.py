@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from itertools import count
@@ -37,6 +37,8 @@ from bot.sessions import PostgresSessionManager, SQLSessionManager
 from bot.sessions.database.holders import AdvisoryHolders
 from bot.sessions.store import Standing
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
+from tests.commands import environment
+from tests.forking.client import create_forked
 
 MakeOther = Callable[..., Agent]
 
@@ -188,7 +190,8 @@ async def test_two_processes_that_approve_one_call_run_it_once(
     ran = tmp_path / "ran"
     async with serve_model(model) as server:
         arguments = [address, server.base_url, request.approval_id]
-        lines = await _race(*([*arguments, who, str(ran)] for who in ("bob", "eve")))
+        both = ([*arguments, who, str(ran)] for who in ("bob", "eve"))
+        lines = await _race(tmp_path, APPROVER, *both)
     assert len(ran.read_text().splitlines()) == 1
     winner = ran.read_text().strip()
     told = sorted(line.split()[0] for line in lines)
@@ -221,7 +224,7 @@ async def test_two_hundred_clicks_on_fifty_cards_in_two_processes_run_each_call_
     ran = tmp_path / "ran"
     async with serve_model(model) as server:
         common = [address, server.base_url, str(ran)]
-        lines = await _race(*([*common, who, *cards] for who in ("bob", "eve")), script=CROWD)
+        lines = await _race(tmp_path, CROWD, *([*common, who, *cards] for who in ("bob", "eve")))
     assert sorted(map(int, ran.read_text().split())) == list(range(50))
     assert sum(int(line.split()[-1]) for line in lines) == 50
     for session in range(10):
@@ -230,9 +233,9 @@ async def test_two_hundred_clicks_on_fifty_cards_in_two_processes_run_each_call_
         assert len(starts) == len(results) == 5
 
 
-async def _race(*commands: list[str], script: str = APPROVER) -> list[str]:
+async def _race(folder: Path, script: str, *commands: list[str]) -> list[str]:
     """Start a process a command, let all go at once, and return each one's last line."""
-    processes = [await _process(script, *command) for command in commands]
+    processes = [await _process(folder, script, *command) for command in commands]
     for process in processes:
         assert process.stdout is not None
         assert await process.stdout.readline() == b"ready\n"
@@ -240,22 +243,18 @@ async def _race(*commands: list[str], script: str = APPROVER) -> list[str]:
     return [out.decode().strip() for out, _ in answers]
 
 
-async def _stop_and_be_killed(address: str) -> None:
+async def _stop_and_be_killed(folder: Path, address: str) -> None:
     """Stop a session's turn in another process, which is killed by its first save."""
-    stopper = await _process(STOPPER, address, "http://127.0.0.1:9")
+    stopper = await _process(folder, STOPPER, address, "http://127.0.0.1:9")
     await stopper.communicate(b"go\n")
     assert stopper.returncode == -signal.SIGKILL
 
 
-async def _process(script: str, *arguments: str) -> asyncio.subprocess.Process:
+async def _process(folder: Path, script: str, *arguments: str) -> asyncio.subprocess.Process:
     """Start a process that is spoken with."""
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        script,
-        *arguments,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
+    (program := folder / "program.py").write_text(script)
+    return await create_forked(
+        str(program), *arguments, env=environment({}), stdin=PIPE, stdout=PIPE
     )
 
 
@@ -705,7 +704,15 @@ async def test_a_stop_is_carried_out_by_whoever_goes_on_if_both_processes_end(
 
 
 async def test_a_stop_that_crosses_with_the_beginning_of_a_wait_needs_nobody_to_carry_it_out(
-    make_agent: MakeAgent, model: ScriptedModel, manager: SQLSessionManager, address: str
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+    address: str,
+    tmp_path: Path,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+    address: str,
+    tmp_path: Path,
 ) -> None:
     """Who stops has seen that another process runs the session, and is killed by its first save."""
     working, go = asyncio.Event(), asyncio.Event()
@@ -722,7 +729,7 @@ async def test_a_stop_that_crosses_with_the_beginning_of_a_wait_needs_nobody_to_
     model.says(calls=[("pay", {}), ("slow", {})])
     run = await begun(make_agent(tools=[pay, slow]).run("go", session_id="s"))
     await working.wait()
-    stopper = await _process(STOPPER, address, "http://127.0.0.1:9")
+    stopper = await _process(tmp_path, STOPPER, address, "http://127.0.0.1:9")
     assert stopper.stdout is not None
     assert await stopper.stdout.readline() == b"True\n"
     go.set()
@@ -920,13 +927,13 @@ async def test_a_message_by_another_process_leaves_a_turn_alone_that_just_begins
 
 @pytest.mark.usefixtures("attentive")
 async def test_a_turn_that_just_begins_is_ended_though_who_asked_for_that_is_gone(
-    make_agent: MakeAgent, model: ScriptedModel, address: str
+    make_agent: MakeAgent, model: ScriptedModel, address: str, tmp_path: Path
 ) -> None:
     profiles = SlowProfiles(1)
     agent = make_agent(profiles=profiles)
     run = await begun(agent.run("one", session_id="s"))
     await profiles.reached.wait()
-    await _asked_to_stop_by_somebody_killed(agent, address)
+    await _asked_to_stop_by_somebody_killed(agent, tmp_path, address)
     model.says("never")
     profiles.go.set()
     assert (await run).status is RunStatus.STOPPED
@@ -935,7 +942,7 @@ async def test_a_turn_that_just_begins_is_ended_though_who_asked_for_that_is_gon
 
 @pytest.mark.usefixtures("attentive")
 async def test_a_next_turn_that_just_begins_is_ended_though_who_asked_for_that_is_gone(
-    make_agent: MakeAgent, model: ScriptedModel, address: str
+    make_agent: MakeAgent, model: ScriptedModel, address: str, tmp_path: Path
 ) -> None:
     @tool(approval=True)
     def pay() -> str:
@@ -948,7 +955,7 @@ async def test_a_next_turn_that_just_begins_is_ended_though_who_asked_for_that_i
     assert (await agent.run("two", session_id="s")).status is RunStatus.AWAITING_APPROVAL
     run = await begun(agent.deny("s", request.approval_id, by="bob"))
     await profiles.reached.wait()
-    await _asked_to_stop_by_somebody_killed(agent, address)
+    await _asked_to_stop_by_somebody_killed(agent, tmp_path, address)
     model.says("never")
     profiles.go.set()
     assert (await run).status is RunStatus.STOPPED
@@ -957,13 +964,13 @@ async def test_a_next_turn_that_just_begins_is_ended_though_who_asked_for_that_i
 
 @pytest.mark.usefixtures("heedless")
 async def test_a_stop_is_carried_out_however_the_run_comes_to_read_of_it(
-    make_agent: MakeAgent, model: ScriptedModel, address: str
+    make_agent: MakeAgent, model: ScriptedModel, address: str, tmp_path: Path
 ) -> None:
     """A message reads it first; who asked is gone."""
     gate, agent = model.pauses("half", "rest"), make_agent()
     run = await begun(agent.run("one", session_id="s"))
     await gate.reached.wait()
-    await _stop_and_be_killed(address)
+    await _stop_and_be_killed(tmp_path, address)
     second = await begun(agent.run("two", session_id="s"))
     async with asyncio.timeout(20):
         assert (await run).status is RunStatus.STOPPED
@@ -971,11 +978,11 @@ async def test_a_stop_is_carried_out_however_the_run_comes_to_read_of_it(
     assert (await second).final_text == "second"
 
 
-async def _asked_to_stop_by_somebody_killed(agent: Agent, address: str) -> None:
+async def _asked_to_stop_by_somebody_killed(agent: Agent, folder: Path, address: str) -> None:
     """Have another process ask for a stop, and be killed; return once an agent has seen it."""
     seen = asyncio.Event()
     agent.watch(lambda session_id, events: seen.set())
-    await _stop_and_be_killed(address)
+    await _stop_and_be_killed(folder, address)
     await seen.wait()
     await asyncio.sleep(0)  # whoever noticed it has done all of it
 

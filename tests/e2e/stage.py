@@ -193,6 +193,13 @@ class Stage:
         assert isinstance(self.world.clock, ManualClock)
         return self.world.clock
 
+    def desks(self, many: int) -> list[Channel]:
+        """Make so many more channels where the bot answers everything."""
+        made = [self.guild.channel(f"desk-{number}") for number in range(many)]
+        ids = self.options.channel_ids | {each.id for each in made}
+        self.options = replace(self.options, channel_ids=ids)
+        return made
+
     @asynccontextmanager
     async def running(self, **options: Any) -> AsyncIterator[ParleyClient]:
         """Run the bot while the block lasts; what it has open then is left as a kill leaves it."""

@@ -1,29 +1,35 @@
 """Discord fails or refuses in the middle: what people should see arrives, once, or is told."""
 
 import asyncio
+from itertools import product
+from typing import Any
 
 import pytest
 
-from bot.sandbox import Gate, Refusal
+from bot.sandbox import Gate, Place, Refusal
 from tests.e2e.stage import Stage
 from tests.setups import labels
 
 LONG = "".join(f"This is sentence number {number}.\n" for number in range(300))  # five messages
 
 
-def whole(stage: Stage) -> str:
-    return "".join(stage.said(stage.desk)).replace("\n", "")
+FAILURES: list[dict[str, Any]] = [{"fails": 500}, {"fails": 503}, {"resets": True}]
 
 
-@pytest.mark.parametrize("skip", [0, 1, 2, 3, 4])
-async def test_a_limit_that_is_met_in_the_middle_drops_no_part(stage: Stage, skip: int) -> None:
-    stage.model.says(LONG)
-    stage.world.faults.next_send(in_=stage.desk, fails=429, retry_after=0.2, skip=skip)
+def whole(stage: Stage, place: Place | None = None) -> str:
+    return "".join(stage.said(place or stage.desk)).replace("\n", "")
+
+
+async def test_a_limit_that_is_met_in_the_middle_drops_no_part(stage: Stage) -> None:
+    desks = stage.desks(5)
     async with stage.running():
-        await stage.alice.says("tell me everything", in_=stage.desk)
-        await stage.says(stage.desk, "number 299.")
-    assert len(stage.said(stage.desk)) == 5
-    assert whole(stage) == LONG.replace("\n", "")
+        for skip, desk in enumerate(desks):
+            stage.model.says(LONG)
+            stage.world.faults.next_send(in_=desk, fails=429, retry_after=0.2, skip=skip)
+            await stage.alice.says("tell me everything", in_=desk)
+            await stage.says(desk, "number 299.")
+            assert len(stage.said(desk)) == 5, skip
+            assert whole(stage, desk) == LONG.replace("\n", ""), skip
 
 
 async def test_a_limit_without_a_word_of_json_is_waited_out(stage: Stage) -> None:
@@ -35,31 +41,26 @@ async def test_a_limit_without_a_word_of_json_is_waited_out(stage: Stage) -> Non
     assert stage.said(stage.desk) == ["Here it is."]
 
 
-@pytest.mark.parametrize("skip", [0, 2])
-@pytest.mark.parametrize("after_effect", [False, True])
-@pytest.mark.parametrize("how", [{"fails": 500}, {"fails": 503}, {"resets": True}], ids=str)
-async def test_a_send_that_fails_is_one_message(
-    stage: Stage, how: dict[str, int], after_effect: bool, skip: int
-) -> None:
-    stage.model.says(LONG)
-    fault = stage.world.faults.next_send(
-        in_=stage.desk,
-        after_effect=after_effect,
-        skip=skip,
-        **how,  # type: ignore[arg-type]
-    )
+@pytest.mark.parametrize("how", FAILURES, ids=str)
+async def test_a_send_that_fails_is_one_message(stage: Stage, how: dict[str, Any]) -> None:
+    desks = stage.desks(4)
     async with stage.running():
-        await stage.alice.says("tell me everything", in_=stage.desk)
-        await stage.says(stage.desk, "number 299.")
-    assert fault.hits == 1
-    assert len(stage.said(stage.desk)) == 5
-    assert whole(stage) == LONG.replace("\n", "")
+        for desk, (after_effect, skip) in zip(desks, product((False, True), (0, 2)), strict=True):
+            stage.model.says(LONG)
+            fault = stage.world.faults.next_send(
+                in_=desk, after_effect=after_effect, skip=skip, **how
+            )
+            await stage.alice.says("tell me everything", in_=desk)
+            await stage.says(desk, "number 299.")
+            assert fault.hits == 1, (after_effect, skip)
+            assert len(stage.said(desk)) == 5, (after_effect, skip)
+            assert whole(stage, desk) == LONG.replace("\n", ""), (after_effect, skip)
 
 
-@pytest.mark.parametrize("how", [{"fails": 503}, {"resets": True}], ids=str)
-async def test_a_card_whose_send_fails_is_one_card(stage: Stage, how: dict[str, int]) -> None:
+@pytest.mark.parametrize("how", FAILURES[1:], ids=str)
+async def test_a_card_whose_send_fails_is_one_card(stage: Stage, how: dict[str, Any]) -> None:
     stage.model.says(calls=[("delete_file", {"path": "old.txt"})]).then("It is gone.")
-    stage.world.faults.next_send(in_=stage.desk, after_effect=True, **how)  # type: ignore[arg-type]
+    stage.world.faults.next_send(in_=stage.desk, after_effect=True, **how)
     async with stage.running():
         await stage.alice.says("delete old.txt", in_=stage.desk)
         await stage.mod.clicks(await stage.says(stage.desk, "May I run"), "Approve")
@@ -68,31 +69,34 @@ async def test_a_card_whose_send_fails_is_one_card(stage: Stage, how: dict[str, 
     assert stage.tools.done == ["deleted old.txt"]
 
 
-@pytest.mark.parametrize("how", [{"fails": 500}, {"fails": 503}, {"resets": True}], ids=str)
-async def test_an_edit_that_fails_is_made_again(stage: Stage, how: dict[str, int]) -> None:
-    gate = stage.model.pauses("Once upon", " a time")
+async def test_an_edit_that_fails_is_made_again(stage: Stage) -> None:
+    desks = stage.desks(len(FAILURES))
     async with stage.running():
-        await stage.alice.says("a story please", in_=stage.desk)
-        await stage.desk.next_message_from(stage.bot)
-        await gate.reached.wait()
-        stage.world.faults.next_edit(in_=stage.desk, **how)  # type: ignore[arg-type]
-        gate.release()
-        await stage.says(stage.desk, "Once upon a time")
-    assert stage.said(stage.desk) == ["Once upon a time"]
+        for how, desk in zip(FAILURES, desks, strict=True):
+            gate = stage.model.pauses("Once upon", " a time")
+            await stage.alice.says("a story please", in_=desk)
+            await desk.next_message_from(stage.bot)
+            await gate.reached.wait()
+            fault = stage.world.faults.next_edit(in_=desk, **how)
+            gate.release()
+            await stage.says(desk, "Once upon a time")
+            assert fault.hits == 1, how
+            assert stage.said(desk) == ["Once upon a time"], how
 
 
-@pytest.mark.parametrize("after_effect", [False, True])
-@pytest.mark.parametrize("how", [{"fails": 500}, {"fails": 503}, {"resets": True}], ids=str)
+@pytest.mark.parametrize("how", FAILURES, ids=str)
 async def test_a_thread_whose_opening_fails_is_one_thread(
-    stage: Stage, how: dict[str, int], after_effect: bool
+    stage: Stage, how: dict[str, Any]
 ) -> None:
-    stage.model.says("Here I am.")
-    stage.world.faults.next_thread(after_effect=after_effect, **how)  # type: ignore[arg-type]
+    threads = []
     async with stage.running():
-        opening = await stage.alice.says(f"{stage.bot.mention} where?", in_=stage.general)
-        thread = await stage.thread_on(opening)
-        await stage.says(thread, "Here I am.")
-    assert stage.guild.threads == [thread]
+        for after_effect in (False, True):
+            stage.model.says("Here I am.")
+            stage.world.faults.next_thread(after_effect=after_effect, **how)
+            opening = await stage.alice.says(f"{stage.bot.mention} where?", in_=stage.general)
+            threads.append(await stage.thread_on(opening))
+            await stage.says(threads[-1], "Here I am.")
+    assert stage.guild.threads == threads
     assert stage.said(stage.general) == []
 
 

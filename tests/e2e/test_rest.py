@@ -178,7 +178,7 @@ async def test_other_looks_or_another_release_are_shown_by_the_next_start(
     assert not await rests(stage, answer_buttons=False)
     assert not await rests(stage, show_reasoning=True)
     assert not await rests(stage, approvals_channel=stage.general.id)
-    monkeypatch.setattr("bot.frontend.settings.look.version", lambda name: "another")
+    monkeypatch.setattr("bot.frontend.settings.look._release", lambda: "another")
     assert not await rests(stage)
     async with stage.running(drain_seconds=5.0):
         pass

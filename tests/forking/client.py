@@ -12,8 +12,8 @@ import subprocess
 import sys
 from asyncio.base_subprocess import BaseSubprocessTransport
 from asyncio.subprocess import Process, SubprocessStreamProtocol
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from io import FileIO
 from pathlib import Path
@@ -23,6 +23,7 @@ from bot.config import child_environment
 from tests.forking.server import NUMBER, Request
 
 ROOT = Path(__file__).parent.parent.parent
+STAND_IN = str(Path(__file__).with_name("stand_in.py"))
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 LIMIT = 2**16  # bytes of a line, as in asyncio
 WARNINGS = "error,ignore:'audioop' is deprecated:DeprecationWarning"
@@ -83,9 +84,9 @@ class _Forked:
             theirs.append(given)
             ours.append(kept)
         self.stdin, self.stdout, self.stderr = ours
-        self.telling, told = os.pipe()
+        self.telling, told = (each.detach() for each in socket.socketpair())
         server = _server(request.environment.get(MEASURED, ""))
-        socket.send_fds(server, [json.dumps(asdict(request)).encode()], [*theirs, told])
+        socket.send_fds(server.asking, [json.dumps(asdict(request)).encode()], [*theirs, told])
         for each in (*theirs, told):
             os.close(each)
         self.pid: int = NUMBER.unpack(os.read(self.telling, NUMBER.size))[0]
@@ -124,26 +125,51 @@ def _ends(number: int, wanted: int | None) -> tuple[int, FileIO | None]:
     return os.dup(number if wanted is None else wanted), None
 
 
+def command_of_fork(*arguments: str, imports: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return a command that does what `python *arguments` does, for whoever starts programs itself.
+
+    It is a process that waits for the fork: it ends as that does, and that does not outlive it.
+
+    Args:
+        arguments: A file's path and what it is told.
+        imports: Modules that it needs besides the bot's.
+    """
+    server = _server(child_environment(values={}).get(MEASURED, ""))
+    return sys.executable, "-IS", STAND_IN, server.address, ",".join(imports), *arguments
+
+
+@dataclass(frozen=True)
+class _Server:
+    asking: socket.socket
+    address: str
+
+
 @cache
-def _server(coverage: str) -> socket.socket:
+def _server(coverage: str) -> _Server:
     """Start the Python that forks; it ends with this process.
 
     Args:
         coverage: How its forks are measured, as coverage.py tells other processes; empty if not.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    others = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    others.bind("")  # the kernel finds a name
+    others.listen()
+    given = [theirs.fileno(), others.fileno()]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.forking.server", str(theirs.fileno())],
-        pass_fds=[theirs.fileno()],
+        [sys.executable, "-m", "tests.forking.server", *map(str, given)],
+        pass_fds=given,
         cwd=ROOT,
         env=child_environment(values={"PYTHONWARNINGS": WARNINGS, MEASURED: coverage}),
         start_new_session=True,
     )
+    made = _Server(ours, others.getsockname().removeprefix(b"\0").decode())
     theirs.close()
+    others.close()
 
     def end() -> None:
         ours.close()
         process.wait()
 
     atexit.register(end)
-    return ours
+    return made

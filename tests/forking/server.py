@@ -1,12 +1,14 @@
-"""A Python that has imported the bot, and forks: `python -m tests.forking.server FD`.
+"""A Python that has imported the bot, and forks: `python -m tests.forking.server FD FD`.
 
 A request comes with descriptors for standard input, output and error, and one on which the new
 process's number is told, and how it ended. When whoever asks is gone, so is all that it started.
+Requests come on the first descriptor, and from whoever connects to the second.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -19,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
-from selectors import EVENT_READ, DefaultSelector
+from selectors import EVENT_READ, DefaultSelector, SelectorKey
 
 NUMBER = struct.Struct("!i")
 LARGEST = 200_000  # bytes of a request
@@ -28,12 +30,17 @@ DESCRIPTORS = 4
 
 @dataclass(frozen=True)
 class Request:
-    """A command of Python's to run in a process of its own."""
+    """A command of Python's to run in a process of its own.
+
+    Attributes:
+        imports: Modules that it needs besides the bot's; imported before the fork, and kept.
+    """
 
     arguments: list[str]
     folder: str
     environment: dict[str, str]
-    new_session: bool
+    new_session: bool = False
+    imports: Sequence[str] = ()
 
 
 def preload() -> None:
@@ -48,32 +55,60 @@ def preload() -> None:
     import bot.transfer
 
     bot.app.preload()
-    gc.collect()
-    gc.freeze()  # or each fork would look through all of it, and so copy it
+    load()
+
+
+def load(*names: str) -> None:
+    """Import modules that are not here yet, and keep what there is for all forks."""
+    new = [importlib.import_module(name) for name in names if name not in sys.modules]
+    if new or not gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()  # or each fork would look through all of it, and so copy it
+
+
+@dataclass(frozen=True)
+class Child:
+    """A fork, a descriptor that tells when it has ended, and one of whoever wants to know."""
+
+    pid: int
+    watching: int
+    telling: int
 
 
 class Forking:
     """Forks for each request that comes, and tells of each fork how it ended."""
 
-    def __init__(self, asking: socket.socket) -> None:
-        self._asking = asking
+    def __init__(self, asking: socket.socket, others: socket.socket) -> None:
+        self._asking, self._others = asking, others
         self._selector = DefaultSelector()
         self._selector.register(asking, EVENT_READ)
-        self._children: dict[int, tuple[int, int]] = {}
+        self._selector.register(others, EVENT_READ)
+        self._children: set[Child] = set()
 
     def serve(self) -> Request | None:
         """Return a request in the process that was forked for it, and nothing here at the end."""
         while True:
             for key, _ in self._selector.select():
-                if key.fileobj is not self._asking:
-                    self._tell_end(key.fd)
+                if isinstance(key.data, Child):
+                    self._look_after(key, key.data)
                     continue
-                data, descriptors, _, _ = socket.recv_fds(self._asking, LARGEST, DESCRIPTORS)
-                if not data:
+                data, descriptors = self._asked(key.fileobj is self._others)
+                if data:
+                    request = Request(**json.loads(data))
+                    load(*request.imports)
+                    if self._fork(*descriptors):
+                        return request
+                elif key.fileobj is self._asking:
                     self._end()
                     return None
-                if self._fork(*descriptors):
-                    return Request(**json.loads(data))
+
+    def _asked(self, by_another: bool) -> tuple[bytes, list[int]]:
+        """Return a request and its descriptors; empty if who asked is gone."""
+        asking = self._others.accept()[0] if by_another else self._asking
+        data, descriptors, _, _ = socket.recv_fds(asking, LARGEST, DESCRIPTORS)
+        if by_another:
+            asking.close()
+        return data, descriptors
 
     def _fork(self, stdin: int, stdout: int, stderr: int, telling: int) -> bool:
         """Return whether this is the new process."""
@@ -86,32 +121,46 @@ class Forking:
             return True
         for each in standard:
             os.close(each)
-        os.write(telling, NUMBER.pack(pid))
-        watching = os.pidfd_open(pid)
-        self._children[watching] = pid, telling
-        self._selector.register(watching, EVENT_READ)
+        _tell(telling, pid)
+        child = Child(pid, os.pidfd_open(pid), telling)
+        self._children.add(child)
+        self._selector.register(child.watching, EVENT_READ, child)
+        self._selector.register(child.telling, EVENT_READ, child)
         return False
 
-    def _tell_end(self, watching: int) -> None:
-        self._selector.unregister(watching)
-        pid, telling = self._children.pop(watching)
-        _, status = os.waitpid(pid, 0)
-        with suppress(BrokenPipeError):
-            os.write(telling, NUMBER.pack(os.waitstatus_to_exitcode(status)))
-        os.close(telling)
-        os.close(watching)
+    def _look_after(self, key: SelectorKey, child: Child) -> None:
+        """Kill a child that nobody waits for any more, or tell how one ended."""
+        if child not in self._children:
+            return
+        if key.fd == child.telling:
+            self._selector.unregister(child.telling)
+            os.kill(child.pid, signal.SIGKILL)
+            return
+        self._children.remove(child)
+        for each in {child.watching, child.telling} & self._selector.get_map().keys():
+            self._selector.unregister(each)
+        _, status = os.waitpid(child.pid, 0)
+        _tell(child.telling, os.waitstatus_to_exitcode(status))
+        os.close(child.telling)
+        os.close(child.watching)
 
     def _end(self) -> None:
-        for pid, _ in self._children.values():
-            os.kill(pid, signal.SIGKILL)
+        for child in self._children:
+            os.kill(child.pid, signal.SIGKILL)
         self._close()
 
     def _close(self) -> None:
         self._selector.close()
         self._asking.close()
-        for watching, (_, telling) in self._children.items():
-            os.close(watching)
-            os.close(telling)
+        self._others.close()
+        for child in self._children:
+            os.close(child.watching)
+            os.close(child.telling)
+
+
+def _tell(telling: int, number: int) -> None:
+    with suppress(ConnectionError):
+        os.write(telling, NUMBER.pack(number))
 
 
 def _stand_in(standard: Sequence[int]) -> None:
@@ -148,7 +197,7 @@ def become(request: Request) -> None:
 
 def main() -> None:
     preload()
-    asked = Forking(socket.socket(fileno=int(sys.argv[1]))).serve()
+    asked = Forking(*(socket.socket(fileno=int(each)) for each in sys.argv[1:])).serve()
     if asked is not None:
         become(asked)
 

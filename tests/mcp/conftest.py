@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,14 +9,17 @@ from bot import ExecutionContext, InMemorySessionManager, Session, Tool, ToolOut
 from bot.config import StdioServer
 from bot.mcp import Servers
 from bot.mcp.patience import Patience
+from tests.forking.client import command_of_fork
 
 WORKSHOP = str(Path(__file__).with_name("workshop.py"))
+SDK = ("anyio", "mcp.server.mcpserver")
 QUICK = Patience(start=30, connect=30, answer=30, back=30, first_delay=0.01, settled=0)
 
 
 def workshop(*habits: str, name: str = "shop", **more: object) -> StdioServer:
     """Return the settings of the tests' own server."""
-    return StdioServer(name=name, command=sys.executable, args=(WORKSHOP, *habits), **more)  # type: ignore[arg-type]
+    command, *args = command_of_fork(WORKSHOP, *habits, imports=SDK)
+    return StdioServer(name=name, command=command, args=tuple(args), **more)  # type: ignore[arg-type]
 
 
 async def used(tool: Tool, told: list[str] | None = None, **arguments: object) -> str:

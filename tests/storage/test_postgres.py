@@ -471,10 +471,10 @@ async def test_closed_it_hears_nothing_and_opened_again_it_does(
 
 
 async def test_eight_processes_that_open_an_empty_database_at_once_all_work(
-    postgres: Server,
+    postgres: Server, tmp_path: Path
 ) -> None:
     url = postgres.new_database()
-    assert errors_of_many(OPEN_AND_WRITE, url) == [""] * 8
+    assert await errors_of_many(tmp_path, OPEN_AND_WRITE, url) == [""] * 8
     database = PostgresDatabase(url)
     assert await count(database) == 8
     await database.close()

@@ -52,7 +52,7 @@ raise LookupError("at the top")
 
 async def test_eight_processes_that_open_a_new_file_at_once_all_work(tmp_path: Path) -> None:
     path = tmp_path / "data.db"
-    assert errors_of_many(OPEN_AND_WRITE, str(path)) == [""] * 8
+    assert await errors_of_many(tmp_path, OPEN_AND_WRITE, str(path)) == [""] * 8
     database = SQLiteDatabase(path)
     assert await database.fetch("SELECT count(*) FROM marks") == [(8,)]
     await database.close()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 import threading
+from asyncio.subprocess import PIPE
 from collections.abc import Callable
+from pathlib import Path
 
 from bot.storage import Connection, Database
+from tests.commands import environment
+from tests.forking.client import create_forked
 
 
 async def held_back(database: Database, *jobs: Callable[[Connection], object]) -> list[object]:
@@ -24,19 +26,21 @@ async def held_back(database: Database, *jobs: Callable[[Connection], object]) -
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def errors_of_many(program: str, address: str, *, many: int = 8) -> list[str]:
+async def errors_of_many(folder: Path, program: str, address: str, *, many: int = 8) -> list[str]:
     """Let processes go at once that have said they are ready; return what each complained of."""
+    (file := folder / "program.py").write_text(program)
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", program, address, str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        await create_forked(
+            *(str(file), address, str(number)),
+            env=environment({}),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
         )
         for number in range(many)
     ]
     for process in processes:
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    return [process.communicate("go")[1] for process in processes]
+        assert await process.stdout.readline() == b"ready\n"
+    ended = await asyncio.gather(*(process.communicate(b"go") for process in processes))
+    return [errors.decode() for _, errors in ended]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from bot.frontend.options import FrontendOptions
@@ -33,6 +34,7 @@ def manner_of(options: FrontendOptions) -> str:
     return " ".join(map(str, (_release(), *looks)))
 
 
+@cache
 def _release() -> str:
     try:
         return version("parley")

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import signal
-import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -40,6 +39,8 @@ from bot.sandbox.model import Answer, Chunks, Failure, Gate, Pauses, Reply, Scri
 from bot.sandbox.model.replies import delta_chunk
 from tests.agent.conftest import begun, events_of
 from tests.agent.long_talks import Talk, agent_at, compacts, summarises, talking, understood, words
+from tests.commands import environment
+from tests.forking.client import create_forked
 from tests.sessions.third_party import DictManager, ObjectManager
 
 TALKER = """
@@ -580,14 +581,13 @@ async def test_a_turn_that_is_being_answered_stays_whole() -> None:
 async def test_whoever_is_killed_at_a_compaction_goes_on_after_the_next_start(
     point: str, tmp_path: Path
 ) -> None:
-    store = SQLiteSessionManager(tmp_path / "s.db")
+    store, program = SQLiteSessionManager(tmp_path / "s.db"), tmp_path / "talker.py"
+    program.write_text(TALKER)
     async with talking(manager=store) as talk:
 
         async def lives(turns: int) -> tuple[int | None, str]:
-            arguments = [tmp_path / "s.db", talk.server.base_url, tmp_path, turns]
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", TALKER, *map(str, arguments), stdout=PIPE
-            )
+            arguments = [program, tmp_path / "s.db", talk.server.base_url, tmp_path, turns]
+            process = await create_forked(*map(str, arguments), env=environment({}), stdout=PIPE)
             told, _ = await process.communicate()
             return process.returncode, told.decode().strip()
 
