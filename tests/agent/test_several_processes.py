@@ -709,10 +709,6 @@ async def test_a_stop_that_crosses_with_the_beginning_of_a_wait_needs_nobody_to_
     manager: SQLSessionManager,
     address: str,
     tmp_path: Path,
-    model: ScriptedModel,
-    manager: SQLSessionManager,
-    address: str,
-    tmp_path: Path,
 ) -> None:
     """Who stops has seen that another process runs the session, and is killed by its first save."""
     working, go = asyncio.Event(), asyncio.Event()

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.config import StdioServer
 from bot.mcp import open_servers
-from tests.mcp.conftest import QUICK, names, pids, until, workshop
+from tests.mcp.conftest import QUICK, WORKSHOP, names, pids, until
 from tests.mcp.test_http import Address, app
 
 PATIENCE = 60.0  # seconds; only a server that is not ended takes them
+
+
+def stubborn(note: Path) -> StdioServer:
+    """Return the settings of one that notes what asks it to end, and does not."""
+    return StdioServer(name="shop", command=sys.executable, args=(WORKSHOP, "stubborn", str(note)))
 
 
 async def test_one_that_never_answers_and_ignores_every_request_to_end_is_killed(
@@ -21,7 +28,7 @@ async def test_one_that_never_answers_and_ignores_every_request_to_end_is_killed
 ) -> None:
     note = tmp_path / "note"
     async with asyncio.timeout(PATIENCE):
-        async with open_servers([workshop("stubborn", str(note))], replace(QUICK, start=0.01)):
+        async with open_servers([stubborn(note)], replace(QUICK, start=0.01)):
             await until(note.exists)
     assert note.read_text() == "end of input;SIGTERM;"
     assert pids(str(note)) == []
@@ -36,7 +43,7 @@ async def test_one_that_is_being_ended_already_is_killed_all_the_same(
     note = tmp_path / "note"
     patience = replace(QUICK, start=0.01, connect=0.5)
     async with asyncio.timeout(PATIENCE):
-        async with open_servers([workshop("stubborn", str(note))], patience):
+        async with open_servers([stubborn(note)], patience):
             await until(lambda: note.exists() and asked in note.read_text())
     assert pids(str(note)) == []
     assert asyncio.all_tasks() == {asyncio.current_task()}
