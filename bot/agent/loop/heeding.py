@@ -39,17 +39,20 @@ class Heeding:
         return store is not None and await self._look(store)
 
     async def _look(self, store: SessionStore) -> bool:
-        """Look while nobody here writes or takes the lease: what is heard late would undo that."""
         copy = self._copy
-        async with copy.lock:
+        while True:
+            known = copy.holder, copy.session.version
             standing = await store.standing(copy.session_id)
-            if standing is None or standing.holder != copy.holder:
-                copy.holder = None  # it has been taken over
-            if standing is not None and standing.version == copy.session.version:
-                return False
-            copy.outdate()
-            await copy.read()
-        return True
+            async with copy.lock:
+                if (copy.holder, copy.session.version) != known:
+                    continue  # it was written, or its lease taken, here: what we heard may be late
+                if standing is None or standing.holder != copy.holder:
+                    copy.holder = None  # it has been taken over
+                if standing is not None and standing.version == copy.session.version:
+                    return False
+                copy.outdate()
+                await copy.read()
+                return True
 
     @contextlib.asynccontextmanager
     async def always(self, noticed: Noticed) -> AsyncIterator[None]:
