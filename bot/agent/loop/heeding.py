@@ -37,15 +37,19 @@ class Heeding:
             await self._look(self._store)
 
     async def _look(self, store: SessionStore) -> None:
-        """Look while nobody here writes or takes the lease: what is heard late would undo that."""
         copy = self._copy
-        async with copy.lock:
+        while True:
+            known = copy.holder, copy.session.version
             standing = await store.standing(copy.session_id)
-            if standing is None or standing.holder != copy.holder:
-                copy.holder = None  # it has been taken over
-            if standing is None or standing.version != copy.session.version:
-                copy.outdate()
-                await copy.read()
+            async with copy.lock:
+                if (copy.holder, copy.session.version) != known:
+                    continue  # it was written, or its lease taken, here: what we heard may be late
+                if standing is None or standing.holder != copy.holder:
+                    copy.holder = None  # it has been taken over
+                if standing is None or standing.version != copy.session.version:
+                    copy.outdate()
+                    await copy.read()
+                return
 
     @contextlib.asynccontextmanager
     async def always(self) -> AsyncIterator[None]:
