@@ -110,7 +110,7 @@ async def monitored(
 
 async def _listen(runner: web.AppRunner, host: str, port: int) -> None:
     """Listen as soon as the port is free."""
-    while not await _listens(runner, host, port):
+    while not await _listens(runner, host, port):  # noqa: ASYNC110 - a port tells nobody
         await asyncio.sleep(RETRY)
     logger.info("METRICS_PORT: %s:%d is free, and answers now", host, port)
 

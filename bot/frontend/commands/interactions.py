@@ -17,7 +17,7 @@ from bot.frontend.view.shown import Button
 logger = logging.getLogger(__name__)
 
 TAKEN = 40060
-"""Discord's number for an interaction that is acknowledged already: reference, "JSON error codes"."""
+"""Discord's number for one that is acknowledged already: reference, "JSON error codes"."""
 
 
 async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
