@@ -63,6 +63,12 @@ def test_the_container_can_do_little_and_has_the_time_to_end() -> None:
     assert float(service["stop_grace_period"].removesuffix("s")) > ends_within()
 
 
+@pytest.mark.parametrize("name", COMPOSE)
+def test_two_containers_of_the_bot_fit_on_one_machine(name: str) -> None:
+    service = read(name)["services"]["parley"]
+    assert not service.keys() & {"container_name", "ports", "network_mode"}
+
+
 def test_only_what_the_image_needs_is_sent_to_be_built() -> None:
     first, *rest = (ROOT / ".dockerignore").read_text().splitlines()[1:]
     assert first == "*"
