@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -89,11 +90,12 @@ def unit(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
         pytest.skip("there is no systemd-analyze")
     text = UNIT.read_text()
     assert PROGRAM in text
-    copy = tmp_path / request.param
+    file: str = request.param
+    copy = tmp_path / file
     for name in ("parley", "parley@a"):
         (tmp_path / name).symlink_to(sys.prefix)
     copy.write_text(text.replace(PROGRAM, f"{tmp_path}/%N/bin/python"))
-    return copy.with_name(request.param.replace("@.", "@a."))
+    return copy.with_name(file.replace("@.", "@a."))
 
 
 def test_systemd_understands_the_unit(unit: Path) -> None:
@@ -106,9 +108,7 @@ def test_the_unit_can_do_little(unit: Path) -> None:
 
 def of_unit(name: str) -> list[str]:
     """Return the values that the unit has for this."""
-    found = [each.partition("=")[2] for each in UNIT.read_text().splitlines() if "=" in each]
-    names = [each.partition("=")[0] for each in UNIT.read_text().splitlines() if "=" in each]
-    return [value for each, value in zip(names, found, strict=True) if each == name]
+    return re.findall(rf"^{name}=(.*)$", UNIT.read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["parley", "parley@a"])
@@ -118,7 +118,7 @@ def test_the_command_has_what_the_unit_has(tmp_path: Path, name: str) -> None:
     stands_in.chmod(0o755)
     (tmp_path / name).symlink_to(ROOT / "deploy" / "parley")
     path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    command = [tmp_path / name, "backup", "a copy.db"]
+    command = [str(tmp_path / name), "backup", "a copy.db"]
     given = subprocess.run(command, env=path, capture_output=True, text=True, check=True)
     *options, python, m, bot, backup, copy = given.stdout.splitlines()
     [program] = of_unit("ExecStart")
@@ -131,5 +131,5 @@ def test_the_command_has_what_the_unit_has(tmp_path: Path, name: str) -> None:
 
 
 def test_the_unit_has_the_time_to_end() -> None:
-    [line] = [each for each in UNIT.read_text().splitlines() if each.startswith("TimeoutStopSec=")]
-    assert float(line.partition("=")[2]) > ends_within()
+    [seconds] = of_unit("TimeoutStopSec")
+    assert float(seconds) > ends_within()
