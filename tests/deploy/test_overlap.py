@@ -1,6 +1,7 @@
 """A deploy as docs/run.md has it: the new process begins before the old one ends."""
 
 import asyncio
+import signal
 from asyncio import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from tests.commands import running, stopped
 from tests.postgres import Server
-from tests.setups import PATIENCE, Setup, set_up
+from tests.setups import PATIENCE, Setup, labels, set_up
 from tests.test_monitoring import free_port, until_it_is
 
 
@@ -59,3 +60,25 @@ async def test_a_new_process_with_the_same_settings_takes_over_from_the_old_one(
             await home.said("Hello from the new one.")
             assert (await stopped(new)).status == 0
     assert len(home.model.requests) == 2
+
+
+async def test_what_a_frozen_process_was_answering_is_gone_on_with_once_it_is_ended(
+    home: Setup, tmp_path: Path
+) -> None:
+    async with running("run", in_=tmp_path, settings=home.settings) as frozen:
+        await home.sandbox.connected(home.bot, PATIENCE)
+        home.model.pauses("Let me see.", then=" Never said.")
+        await home.alice.says("two and two?", in_=home.desk)
+        await home.desk.until(lambda each: "Let me see." in each[-1].content, PATIENCE)
+        async with running("run", in_=tmp_path, settings=home.settings) as other:
+            await connections(home, 2)
+            frozen.send_signal(signal.SIGSTOP)
+            assert (await home.alice.runs("/stop", in_=home.desk)).text == "Stopped."
+            home.model.says("Five.")
+            await home.alice.says("two and three?", in_=home.desk)
+            assert "Stop" in labels(home.desk.messages[1])  # it has the screen, and the lease
+            frozen.kill()
+            await home.desk.until(lambda each: "Five." in each[-1].content, PATIENCE)
+            assert (await stopped(other)).status == 0
+    said = [each.content for each in home.desk.messages if each.author is home.bot]
+    assert said == ["Stopped.", "Five."]
