@@ -110,8 +110,11 @@ async def monitored(
 
 async def _listen(runner: web.AppRunner, host: str, port: int) -> None:
     """Listen as soon as the port is free."""
-    while not await _listens(runner, host, port):  # noqa: ASYNC110 - a port tells nobody
+    listens = False
+    while not listens:
         await asyncio.sleep(RETRY)
+        with suppress(ConfigError):  # it could be used before, and may be again
+            listens = await _listens(runner, host, port)
     logger.info("METRICS_PORT: %s:%d is free, and answers now", host, port)
 
 
