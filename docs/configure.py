@@ -22,7 +22,7 @@ def table() -> str:
 
 
 def _default(value: object) -> str:
-    if isinstance(value, SecretStr) or value is None or value in ((), frozenset()):
+    if isinstance(value, SecretStr) or value is None or value in ((), frozenset(), {}):
         return ""
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"

@@ -17,6 +17,15 @@ from bot.sandbox.model import DemoModel, ScriptedModel, serve_model
 from tests.commands import Ended, printed, run, running, stopped
 from tests.setups import Setup, set_up
 
+PRICE = """
+from bot import tool
+
+@tool
+def price(item: str) -> str:
+    "Look up what something costs."
+    return "9.50"
+"""
+
 
 @pytest.mark.parametrize("arguments", [(), ("fly",), ("chat", ""), ("sandbox", "--port", "x")])
 async def test_what_cannot_be_run_is_told_with_the_usage(
@@ -169,6 +178,22 @@ async def test_the_sandbox_uses_a_real_model_where_one_is_set_up(tmp_path: Path)
     assert model.headers[0]["Authorization"] == "Bearer key"
     assert model.requests[0]["model"] == "mine"
     assert model.requests[0]["messages"][0]["content"].startswith("Be a pirate.")
+
+
+async def test_the_sandbox_has_the_tools_of_the_settings_too(tmp_path: Path) -> None:
+    model = ScriptedModel()
+    gate = model.pauses()
+    async with serve_model(model) as service:
+        (tmp_path / "my_tools.py").write_text(PRICE)
+        (tmp_path / ".env").write_text(
+            f"OPENAI_BASE_URL={service.base_url}\nMODEL=mine\nTOOLS=roll_dice, my_tools.py\n"
+        )
+        async with running("sandbox", "--port", "0", in_=tmp_path) as process:
+            shown = await printed(process, "Ctrl-C ends it")
+            await say_until(gate.reached, in_="talk", page=address_in(shown))
+    offered = [each["function"]["name"] for each in model.requests[0]["tools"]]
+    assert {"roll_dice", "announce", "price"} <= set(offered)
+    assert len(offered) == len(set(offered))
 
 
 def address_in(shown: str) -> str:

@@ -1,5 +1,6 @@
 """Settings: read in one place, told all at once, and secret where they must be."""
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -124,6 +125,20 @@ def test_the_right_values_are_named_once() -> None:
     assert problem.endswith(" or 'litellm', not 'openia'.")
 
 
+def test_shards_may_be_written_as_ranges() -> None:
+    needed = ("DISCORD_TOKEN=a", "OPENAI_API_KEY=b", "DATABASE_URL=postgresql://u:p@host/d")
+    file = env_file(*needed, "SHARD_COUNT=50", "SHARD_IDS=0-39, 44 46-46")
+    assert load_settings(file).shard_ids == {*range(40), 44, 46}
+
+
+@pytest.mark.parametrize("name", ["DISCORD_TOKEN", "OPENAI_API_KEY"])
+def test_quotes_that_were_handed_on_are_told(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, '"geheim"')
+    [problem] = problems("DISCORD_TOKEN=abc", "OPENAI_API_KEY=key")
+    assert problem.startswith(f"{name} stands in quotes")
+    assert "geheim" not in problem
+
+
 def test_secrets_are_in_no_error_and_no_repr() -> None:
     [problem] = problems("DISCORD_TOKEN=se cret", "OPENAI_API_KEY=key")
     assert "DISCORD_TOKEN holds characters that no token or key has: copy it" in problem
@@ -207,6 +222,7 @@ def test_the_example_names_every_setting_with_its_default_and_its_line() -> None
         assert lines[place - 1] == f"# {about.description}"
     example = load_settings(env_file(EXAMPLE.read_text(), "DISCORD_TOKEN=a", "OPENAI_API_KEY=b"))
     assert example == load_settings(env_file("DISCORD_TOKEN=a", "OPENAI_API_KEY=b"))
+    assert not re.search(r"^[A-Z_]+=.*[\"']", EXAMPLE.read_text(), re.MULTILINE)
 
 
 def test_the_names_of_the_other_rooms_are_the_same_here() -> None:

@@ -1,6 +1,9 @@
 """What the pages of docs/ show is true: their programs run, what they name is there."""
 
 import re
+import shlex
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,12 +14,21 @@ from bot.__main__ import make_parser
 from bot.config import env_names
 from bot.errors import ToolError
 from bot.monitoring.prometheus import PrometheusMetrics
+from bot.sandbox.model import DemoModel
+from bot.sandbox.model.replies import Answer
 from bot.tools import own_tools
 from docs.configure import PAGE, page
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-OTHERS = {"INFO", "POSTGRES_PASSWORD", "SIGTERM", "FROM"}  # names in capitals that are no settings
+OTHERS = {
+    "INFO",
+    "POSTGRES_PASSWORD",
+    "SIGTERM",
+    "FROM",
+    "PYTHONPATH",
+    "COMPOSE_FILE",
+}  # names in capitals that are no settings
 each_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 
 
@@ -40,15 +52,34 @@ def test_a_page_names_only_settings_that_exist(path: Path) -> None:
 @each_page
 def test_a_page_shows_only_commands_that_exist(path: Path) -> None:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    for line in "".join(blocks(path, "sh")).splitlines():
-        if line.startswith("python -m bot "):
-            make_parser().parse_args(line.split()[3:])
-        elif line.startswith("make "):
-            assert line.split()[1] in targets
-        else:
-            for word in line.split():
-                shipped = word.endswith((".yaml", ".service", ".txt", ".example"))
-                assert not shipped or (ROOT / word).exists(), line
+    for line in "".join(blocks(path, "sh")).replace("\\\n", "").splitlines():
+        for arguments in given_to_the_bot(shlex.split(line)):
+            make_parser().parse_args(arguments)
+        for target in re.findall(r"^(?:[A-Z]+=\S+ )*make (\S+)", line):
+            assert target in targets
+        for shipped in re.findall(r"(?<![\w./@-])[\w./-]+\.(?:yaml|service|txt|example)\b", line):
+            assert (ROOT / shipped).exists(), line
+
+
+def given_to_the_bot(words: list[str]) -> Iterator[list[str]]:
+    """Return what a command line gives `python -m bot`, here, in a container or under systemd."""
+    words = list(takewhile(lambda each: each not in ("<", ">", "|", "&&"), words))
+    if words[-2:-1] == ["-c"]:
+        yield from given_to_the_bot(shlex.split(words[-1]))
+    elif "bot" in words and words[words.index("bot") - 1] == "-m":
+        yield words[words.index("bot") + 1 :]
+    elif words[:3] == ["docker", "compose", "run"]:
+        yield words[words.index("parley") + 1 :]
+    elif words and re.fullmatch(r"parley(@\w)?", words[0]):
+        yield words[1:]
+
+
+def test_commands_are_found_wherever_they_run() -> None:
+    lines = "".join("".join(blocks(path, "sh")) for path in PAGES).replace("\\\n", "").splitlines()
+    found = [each for line in lines for each in given_to_the_bot(shlex.split(line))]
+    assert found.count(["backup", "parley-backup.db"]) == 5
+    assert ["migrate-store", "sqlite:////data/parley.db", "$DATABASE_URL"] in found
+    assert ["check"] in found
 
 
 def test_the_readme_links_to_every_page() -> None:
@@ -82,3 +113,14 @@ async def test_the_tools_that_are_shown_work(
         await price.invoke({"item": "tea"}, context)
     assert not price.approval
     assert order.approval
+    monkeypatch.chdir("/")
+    assert [each.name for each in own_tools(str(tmp_path / "my_tools.py"))] == ["price", "order"]
+
+
+def test_the_scripted_model_uses_the_tool_that_is_shown() -> None:
+    [said] = blocks(ROOT / "docs" / "tools.md", "text")
+    offered = [{"type": "function", "function": {"name": "price"}}]
+    messages = [{"role": "user", "content": said.strip()}]
+    reply = DemoModel().reply({"messages": messages, "tools": offered}, {})
+    assert isinstance(reply, Answer)
+    assert list(reply.calls) == [("price", {"item": "pizza"})]

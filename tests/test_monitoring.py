@@ -14,7 +14,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.errors import ConfigError, StorageError
+from bot.errors import StorageError
 from bot.events import AssistantMessageEvent, TurnEndedEvent, TurnOutcome, Usage, UserMessageEvent
 from bot.logs import JsonFormatter
 from bot.monitoring import Metrics, Watched
@@ -22,7 +22,7 @@ from bot.monitoring.prometheus import PrometheusMetrics
 from bot.monitoring.server import ask_health, monitored
 from bot.sandbox import Scope
 from bot.sessions.stores.open_work import OpenWork
-from tests.commands import run, running
+from tests.commands import run, running, stopped
 from tests.setups import PATIENCE, Setup, set_up
 
 GATED = """
@@ -147,14 +147,39 @@ async def test_a_bot_that_discord_does_not_reach_is_not_well(home: Setup, tmp_pa
     assert found["parley_gateway_connected"] == 0
 
 
-async def test_a_port_that_is_taken_is_one_line(home: Setup, tmp_path: Path) -> None:
+async def test_a_port_that_is_taken_is_used_once_it_is_free(home: Setup, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        port = str(taken.getsockname()[1])
-        end = await run("run", in_=tmp_path, settings={**home.settings, "METRICS_PORT": port})
+        port = int(taken.getsockname()[1])
+        given = {**home.settings, "METRICS_PORT": str(port)}
+        async with running("run", in_=tmp_path, settings=given) as process:
+            await home.sandbox.connected(home.bot, PATIENCE)
+            taken.close()
+            await until_it_is(True, port)
+            end = await stopped(process)
+    assert end.status == 0
+    assert f"METRICS_PORT: 127.0.0.1:{port} is taken: tried again until it is free" in end.err
+    assert f"127.0.0.1:{port} is free, and answers now" in end.err
+
+
+async def test_a_bot_ends_while_its_port_is_taken(home: Setup, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        given = {**home.settings, "METRICS_PORT": str(taken.getsockname()[1])}
+        async with running("run", in_=tmp_path, settings=given) as process:
+            await home.sandbox.connected(home.bot, PATIENCE)
+            end = await stopped(process)
+    assert end.status == 0
+    assert "Traceback" not in end.err
+
+
+async def test_an_address_that_is_not_here_is_one_line(home: Setup, tmp_path: Path) -> None:
+    given = {"METRICS_PORT": str(free_port()), "METRICS_HOST": "192.0.2.1"}
+    end = await run("run", in_=tmp_path, settings={**home.settings, **given})
     assert end.status == 2
-    assert f"METRICS_PORT: http://127.0.0.1:{port} cannot be used" in end.err
+    assert f"METRICS_PORT: http://192.0.2.1:{given['METRICS_PORT']} cannot be used" in end.err
     assert "Traceback" not in end.err
 
 
@@ -225,17 +250,6 @@ async def test_those_who_ask_often_do_not_load_the_database() -> None:
             await fetched(port, "/healthz")
             await fetched(port, "/metrics")
     assert disk.writes == 2
-
-
-async def test_a_port_of_another_is_an_error_for_the_operator() -> None:
-    watched = Watched(connected=lambda: True, write=Disk().write, count_open=Disk().count)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(ConfigError, match=r"METRICS_PORT: .* cannot be used"):
-            async with monitored("127.0.0.1", port, PrometheusMetrics(), watched):
-                raise AssertionError("it did not fail")
 
 
 def test_numbers_that_nobody_wants_are_not_kept() -> None:

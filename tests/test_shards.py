@@ -119,7 +119,24 @@ async def test_what_a_shard_left_open_waits_for_that_shard(home: Setup, tmp_path
         (["SHARD_IDS=0"], "SHARD_COUNT is missing."),
         (["SHARD_IDS=0,2", "SHARD_COUNT=2"], "SHARD_IDS must be at most 1, since SHARD_COUNT is 2"),
         (["SHARD_IDS=0", "SHARD_COUNT=2"], "DATABASE_URL is missing."),
-        (["SHARD_IDS=first", "SHARD_COUNT=2"], "SHARD_IDS must be numbers from 0"),
+        (["SHARD_IDS=first", "SHARD_COUNT=2"], "SHARD_IDS must be numbers from 0 or ranges"),
+        (
+            ["SHARD_IDS=3-1", "SHARD_COUNT=4"],
+            "SHARD_IDS must be numbers from 0 or ranges such as 0-39, not '3-1'",
+        ),
+        (
+            ["SHARD_IDS=0-", "SHARD_COUNT=4"],
+            "SHARD_IDS must be numbers from 0 or ranges such as 0-39, not '0-'",
+        ),
+        (
+            ["SHARD_IDS=-1", "SHARD_COUNT=4"],
+            "SHARD_IDS must be numbers from 0 or ranges such as 0-39, not '-1'",
+        ),
+        (
+            ["SHARD_IDS=0-9999999", "SHARD_COUNT=4"],
+            "SHARD_IDS must be numbers from 0 or ranges such as 0-39, not '0-9999999'",
+        ),
+        (["SHARD_IDS=0-4", "SHARD_COUNT=4"], "SHARD_IDS must be at most 3"),
     ],
 )
 def test_shards_that_do_not_fit_are_told(tmp_path: Path, lines: list[str], told: str) -> None:

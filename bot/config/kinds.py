@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -57,11 +58,18 @@ def _ids(value: object) -> object:
 
 
 def _shards(value: object) -> object:
-    numbers = value.replace(",", " ").split() if isinstance(value, str) else ()
-    for each in numbers:
-        if not (each.isascii() and each.isdigit()):
-            raise ValueError(f"must be numbers from 0, separated by commas, not {each[:40]!r}")
-    return _split(value)
+    if not isinstance(value, str):
+        return value
+    return {number for each in value.replace(",", " ").split() for number in _range(each)}
+
+
+def _range(text: str) -> range:
+    """Return the numbers that `5`, or `0-39`, stands for."""
+    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text, re.ASCII)
+    numbers = range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
+    if not numbers:
+        raise ValueError(f"must be numbers from 0 or ranges such as 0-39, not {text[:40]!r}")
+    return numbers
 
 
 def _role_tokens(value: object) -> object:
@@ -139,6 +147,8 @@ def _copied_well(secret: SecretStr) -> SecretStr:
     text = secret.get_secret_value()
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise ValueError("holds characters that no token or key has: copy it again")
+    if text.startswith(("'", '"')):  # docker run --env-file hands quotes on
+        raise ValueError("stands in quotes, which are taken for a part of it: leave them out")
     return secret
 
 

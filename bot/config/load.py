@@ -94,7 +94,12 @@ def child_environment(
 
 def is_set(field: str, env_file: Path | None = None) -> bool:
     """Return whether a setting has a value, right or wrong."""
-    return env_name(field) in _set_here(env_file)
+    return given(field, env_file) is not None
+
+
+def given(field: str, env_file: Path | None = None) -> str | None:
+    """Return what a setting is set to, as it is written, right or wrong."""
+    return _set_here(env_file).get(env_name(field))
 
 
 def failpoints_folder() -> Path | None:

@@ -83,7 +83,7 @@ class Settings(BaseSettings):
         300, description="How long the service may send nothing before a call has failed."
     )
     model_calls_at_once: Count = Field(
-        20, description="How many calls of the model may run at the same time."
+        20, description="How many calls of the model may run at the same time in this process."
     )
     max_steps: Count = Field(25, description="How many calls of the model one message may lead to.")
     context_window: Annotated[int, Field(ge=0, le=100_000_000)] = Field(
@@ -127,8 +127,8 @@ class Settings(BaseSettings):
     )
     shard_ids: ShardIds = Field(
         NOBODY,
-        description="Which of them this process serves, from 0; empty: all. Needs SHARD_COUNT and "
-        "DATABASE_URL.",
+        description="Which of them this process serves, such as 0-39,44; empty: all. Needs "
+        "SHARD_COUNT and DATABASE_URL.",
     )
     owner_ids: Ids = Field(
         NOBODY, description="Users who own the bot, beside those whom Discord names as such."
@@ -171,7 +171,8 @@ class Settings(BaseSettings):
         24, description="How long a request waits for a decision before it expires."
     )
     turns_per_minute: Count = Field(
-        10, description="How many messages of one person are answered in a minute."
+        10,
+        description="How many messages of one person are answered in a minute, by each process.",
     )
     user_tokens_per_day: Tokens = Field(
         0, description="How many tokens answers to one person may take in a day (UTC); 0: any."

@@ -6,11 +6,14 @@ no text. It listens on loopback unless told otherwise.
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import logging
 import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from bot.errors import ConfigError, StorageError
@@ -21,10 +24,14 @@ if TYPE_CHECKING:
 
     from bot.monitoring.prometheus import PrometheusMetrics
 
+logger = logging.getLogger(__name__)
+
 FRESH = 10.0
 """Seconds for which a write, or a count, is not done again."""
 PATIENCE = 5.0
 """Seconds in which a bot that is well says so."""
+RETRY = 1.0
+"""Seconds after which a port that another process has is tried again."""
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to connect to it, not to bind
 
 
@@ -77,10 +84,12 @@ class Monitor:
 async def monitored(
     host: str, port: int, metrics: PrometheusMetrics, watched: Watched
 ) -> AsyncIterator[None]:
-    """Answer on a port while the block lasts.
+    """Answer on a port while the block lasts; one that another process has, once it is free.
+
+    In a deploy that is the bot which is about to end.
 
     Raises:
-        ConfigError: if the port cannot be used.
+        ConfigError: if the port can never be used.
     """
     from aiohttp import web
 
@@ -89,19 +98,48 @@ async def monitored(
     app.router.add_get("/metrics", monitor.metrics)
     app.router.add_get("/healthz", monitor.health)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        await _listen(web.TCPSite(runner, host, port))
+    async with AsyncExitStack() as stack:
+        await runner.setup()
+        stack.push_async_callback(runner.cleanup)
+        if not await _listens(runner, host, port):
+            logger.warning("METRICS_PORT: %s:%d is taken: tried again until it is free", host, port)
+            waiting = asyncio.create_task(_listen(runner, host, port), name="metrics port")
+            stack.push_async_callback(_ended, waiting)
         yield
-    finally:
-        await runner.cleanup()
 
 
-async def _listen(site: web.TCPSite) -> None:
+async def _listen(runner: web.AppRunner, host: str, port: int) -> None:
+    """Listen as soon as the port is free."""
+    listens = False
+    while not listens:
+        await asyncio.sleep(RETRY)
+        with suppress(ConfigError):  # it could be used before, and may be again
+            listens = await _listens(runner, host, port)
+    logger.info("METRICS_PORT: %s:%d is free, and answers now", host, port)
+
+
+async def _listens(runner: web.AppRunner, host: str, port: int) -> bool:
+    """Listen, and return whether the port was free.
+
+    Raises:
+        ConfigError: if it cannot be used for another reason.
+    """
+    from aiohttp import web
+
+    site = web.TCPSite(runner, host, port)
     try:
         await site.start()
     except OSError as exc:
+        await site.stop()
+        if exc.errno == errno.EADDRINUSE:
+            return False
         raise ConfigError(f"METRICS_PORT: {site.name} cannot be used: {exc.strerror}") from exc
+    return True
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
 
 
 def ask_health(host: str, port: int) -> tuple[bool, str]:

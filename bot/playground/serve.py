@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bot import sandbox
-from bot.config import MCP_FILE, Settings, is_set, load_settings
+from bot.config import MCP_FILE, Settings, given, is_set, load_settings
 from bot.ending import ending
 from bot.errors import ParleyError
 from bot.playground.stage import BotProcess, make_stage
@@ -93,6 +93,7 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
             raise ParleyError(f"port {port} cannot be used, choose another --port: {exc}") from exc
         kept = folder or Path(stack.enter_context(TemporaryDirectory(prefix="parley-")))
         values = {**stage.settings(running, kept), "MCP_CONFIG": str(MCP_FILE)}
+        values["TOOLS"] = _tools(values["TOOLS"], given("tools", env_file))
         if settings is None:
             model = await stack.enter_async_context(serve_model(DemoModel()))
             values |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
@@ -149,6 +150,12 @@ async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:
             failures += 1
     finally:
         stopping.cancel()
+
+
+def _tools(here: str, chosen: str | None) -> str:
+    """Return the tools that the sandbox shows, and those of the settings beside them."""
+    more = [each for each in (chosen or "").replace(",", " ").split() if each != "none"]
+    return ",".join(dict.fromkeys([*here.split(","), *more]))
 
 
 def _answers_by(settings: Settings | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -88,6 +89,39 @@ async def test_a_click_that_both_hear_counts_once(
         await stage.mod.clicks(card, "Approve")
         await stage.says(stage.desk, "Gone.")
     assert len(stage.tools.done) == 1
+
+
+async def test_what_one_acknowledges_the_other_leaves_to_it_without_a_warning(
+    stage: Stage, stores: list[PostgresSessionManager], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "bot.frontend.commands")
+    async with process(stage, stores[0]), process(stage, stores[1]):
+        stage.model.says(calls=[("delete_file", {"path": "a.txt"})])
+        await stage.alice.says("delete a.txt", in_=stage.desk)
+        await stage.desk.until(
+            lambda messages: any("Approve" in labels(each) for each in messages), PATIENCE
+        )
+        card = next(each for each in stage.desk.messages if "Approve" in labels(each))
+        more = (await stage.mod.clicks(card, "More…")).message
+        await left_alone(caplog, 1)
+        assert more is not None
+        await stage.mod.clicks(more, "Deny with a reason…")
+        await left_alone(caplog, 2)
+        await stage.mod.runs("/persona add", in_=stage.desk, name="pirate")
+        await left_alone(caplog, 3)
+        await stage.mod.completes("/persona use", in_=stage.desk, option="name")
+        await stage.mod.runs("/approvals", in_=stage.desk)
+        await left_alone(caplog, 4)
+    about = ("bot.frontend.commands", "bot.agent.loop.failures", "discord.app_commands")
+    loud = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert [each.getMessage() for each in loud if each.name.startswith(about)] == []
+
+
+async def left_alone(caplog: pytest.LogCaptureFixture, times: int) -> None:
+    """Return once a process has left so many interactions to the other."""
+    async with asyncio.timeout(PATIENCE):
+        while caplog.text.count("is left to the process that has acknowledged it") < times:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def test_what_one_is_at_when_it_dies_the_other_goes_on_with(

@@ -16,6 +16,9 @@ from bot.frontend.view.shown import Button
 
 logger = logging.getLogger(__name__)
 
+TAKEN = 40060
+"""Discord's number for one that is acknowledged already: reference, "JSON error codes"."""
+
 
 async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
     """Tell Discord that it arrived, before anything else; one that is late is not acted on.
@@ -28,7 +31,8 @@ async def acknowledged(interaction: discord.Interaction, *, thinking: bool = Fal
         with around("acknowledge"):
             await asked(lambda: interaction.response.defer(ephemeral=True, thinking=thinking))
     except DiscordError as exc:
-        logger.warning("an interaction could not be acknowledged: %s", exc)
+        if not _left(exc):
+            logger.warning("an interaction could not be acknowledged: %s", exc)
         return False
     return True
 
@@ -57,9 +61,23 @@ async def answer(
 
 async def tell_failure(interaction: discord.Interaction, error: Exception) -> None:
     """Tell who clicked or commanded that it failed, with a reference that the log repeats."""
+    if _left(error):
+        return
     reference = logged("an interaction failed", error)
     if interaction.response.is_done() or await acknowledged(interaction):
         await answer(interaction, f"Something went wrong on my side (reference {reference}).")
+
+
+def is_taken(error: BaseException | None) -> bool:
+    """Whether it was acknowledged before: of two processes that hear it, in a deploy, one does."""
+    return getattr(getattr(error, "original", error), "code", None) == TAKEN
+
+
+def _left(error: Exception) -> bool:
+    taken = is_taken(error)
+    if taken:
+        logger.info("an interaction is left to the process that has acknowledged it")
+    return taken
 
 
 def channel_here(interaction: discord.Interaction) -> int:

@@ -9,11 +9,16 @@ import logging
 import discord
 from discord import app_commands
 
-from bot.frontend.commands.interactions import tell_failure
+from bot.frontend.commands.interactions import is_taken, tell_failure
 from bot.frontend.refusals import RefusedError, asked
 from bot.sessions.stores.marks import MarkStore
 
 logger = logging.getLogger(__name__)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Pass over completions that another process has answered: discord.py logs them as errors."""
+    return not (record.exc_info and is_taken(record.exc_info[1]))
 
 
 class Tree(app_commands.CommandTree[discord.Client]):
@@ -25,6 +30,7 @@ class Tree(app_commands.CommandTree[discord.Client]):
             allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True),
             allowed_installs=app_commands.AppInstallationType(guild=True, user=False),
         )
+        logging.getLogger("discord.app_commands.tree").addFilter(_is_news)
 
     async def on_error(
         self, interaction: discord.Interaction, error: app_commands.AppCommandError, /

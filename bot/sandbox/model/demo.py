@@ -6,6 +6,7 @@ survives restarts, before they have a key for a real model.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +21,8 @@ _HELP = f"""{WHO_I_AM}: I follow a few rules, so that you can try the bot withou
 - "remember that the door code is 1234", and later "what is the door code?"
 - "tell me a long story"
 - "roll 2d6" or "what time is it?"
-- "announce Dinner is ready in #announcements" (it asks for approval)"""
+- "announce Dinner is ready in #announcements" (it asks for approval)
+- 'use price {{"item": "pizza"}}', or any other tool that the bot has"""
 
 _CHAPTER = (
     "Chapter {number}. The lighthouse keeper counted {number} ships, as on every "
@@ -108,6 +110,14 @@ def _time(talk: Conversation, _match: re.Match[str]) -> Answer | str:
     return _call(talk, "current_time", {})
 
 
+def _use(talk: Conversation, match: re.Match[str]) -> Answer | str:
+    try:
+        arguments = json.loads(match["arguments"] or "{}")
+    except ValueError:
+        return f"For {match['tool']} I would need its arguments as JSON."
+    return _call(talk, match["tool"], arguments)
+
+
 def _call(talk: Conversation, tool: str, arguments: Mapping[str, Any]) -> Answer | str:
     if tool not in talk.tools:
         return f"For that I would need the tool {tool}, and I was not given it here."
@@ -181,6 +191,7 @@ def _rule(pattern: str, rule: Rule) -> tuple[re.Pattern[str], Rule]:
 
 
 RULES = (
+    _rule(r"\A\W*use `?(?P<tool>\w+)`?\s*(?P<arguments>\{.*\})?\s*\Z", _use),
     _rule(r"\bsummar(?:y|ise|ize)\b", _summary),
     _rule(r"\bannounce (?P<text>.+?) (?:in|to|on) <?#(?P<channel>[\w-]+)>?", _announce),
     _rule(r"\broll\b.*?\b(?P<count>\d{0,3})d(?P<sides>\d{1,4})\b", _roll),

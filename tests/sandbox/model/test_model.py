@@ -323,12 +323,20 @@ def test_its_long_story_is_long_and_has_a_code_block(talk: Talk) -> None:
         ("roll a die", ("roll_dice", {"count": 1, "sides": 6})),
         ("roll 3d20 please", ("roll_dice", {"count": 3, "sides": 20})),
         ("What time is it?", ("current_time", {})),
+        ("use current_time", ("current_time", {})),
+        ('Use roll_dice {"sides": 20}', ("roll_dice", {"sides": 20})),
     ],
 )
 def test_it_calls_tools_when_asked_plainly(
     talk: Talk, text: str, call: tuple[str, Mapping[str, Any]]
 ) -> None:
     assert talk.says(text).calls == [call]
+
+
+def test_it_wants_arguments_that_can_be_read(talk: Talk) -> None:
+    answer = talk.says("use roll_dice {sides: 20}")
+    assert answer.calls == ()
+    assert answer.text == "For roll_dice I would need its arguments as JSON."
 
 
 def test_it_calls_only_what_it_was_given() -> None:
