@@ -241,6 +241,8 @@ def wire(
         homes=stores.homes,
         places=stores.places,
         marks=marks,
+        applications=stores.applications,
+        shards=options.shards,
         forgetting=forgetting,
         pruning=Pruning(deliveries, stores.places),
         lifetime=options.lifetime,

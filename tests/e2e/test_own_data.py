@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import discord
 import pytest
 
 from bot.agent.loop import endings
-from bot.errors import StorageError
+from bot.errors import OtherApplicationError, StorageError
 from bot.events import Author, ErasedEvent, UserMessageEvent, utc_now
 from bot.frontend import Stores
 from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
@@ -515,6 +516,39 @@ async def test_a_server_that_was_left_meanwhile_is_forgotten(stage: Stage) -> No
     stage.guild.leave(stage.bot)
     async with stage.running():
         await is_gone(stage.store, desk)
+
+
+async def test_a_server_that_an_application_never_was_in_was_not_left(stage: Stage) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running():
+        desk, thread = await talks_everywhere(stage)
+    other = replace(stage, bot=stage.world.bot("Other"))
+    applications = Stores.beside(stage.store).applications
+    await applications.adopt(other.bot.application_id)
+    async with other.running() as client:
+        await client._parts.retention.look()
+        assert {each.session_id for each in await other.store.sessions_after()} == {desk, thread}
+    stage.guild.join(other.bot)
+    async with other.running() as client:
+        await client._parts.retention.look()  # now it was seen there
+    stage.guild.leave(other.bot)
+    async with other.running():
+        await is_gone(other.store, desk)
+        await is_gone(other.store, thread)
+
+
+async def test_a_bot_whose_database_another_application_was_given_deletes_nothing_more(
+    stage: Stage,
+) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running(lifetime=Lifetime(idle=timedelta(0))) as client:
+        desk, _ = await talks_everywhere(stage)
+        await Stores.beside(stage.store).applications.adopt(5)
+        with pytest.raises(OtherApplicationError):
+            await client._parts.retention.look()
+        with pytest.raises(OtherApplicationError):
+            await client._parts.retention.server_gone(stage.guild.id)
+        assert await stage.store.get(desk) is not None
 
 
 # -- what is noted of old messages -----------------------------------------------------------------

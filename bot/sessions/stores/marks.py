@@ -32,7 +32,16 @@ class MarkStore:
         """Forget that somebody was told once that they may not talk here."""
         await self.remove(f"stranger-{user_id.removeprefix('user-')}")
 
+    async def beginning_with(self, start: str) -> list[str]:
+        """Return the keys that begin so, in order."""
+        sql = "SELECT key FROM marks WHERE substr(key, 1, ?) = ? ORDER BY key"
+        return [key for (key,) in await self._database.fetch(sql, (len(start), start))]
+
     async def once(self, key: str) -> bool:
         """Return whether nobody has asked for, or set, this key before; atomic, for ever."""
-        sql = "INSERT INTO marks (key, value) VALUES (?, '') ON CONFLICT DO NOTHING"
-        return await self._database.execute(sql, (key,)) == 1
+        return await self.first(key, "")
+
+    async def first(self, key: str, value: str) -> bool:
+        """Store the text of a key that has none; return whether it had none; atomic."""
+        sql = "INSERT INTO marks (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        return await self._database.execute(sql, (key, value)) == 1
