@@ -23,6 +23,7 @@ from bot.frontend.own import forgetting, listing, retention
 from bot.frontend.own.forgetting import NOT_ALL, NOTHING, PURGE_DUE, Scope
 from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.frontend.own.pruning import Pruning
+from bot.frontend.shards import Shards
 from bot.sandbox import Answer, Overwrite, Person, Place
 from bot.sandbox.answers import first_response
 from bot.sandbox.gestures import click
@@ -516,6 +517,19 @@ async def test_a_server_that_was_left_meanwhile_is_forgotten(stage: Stage) -> No
     stage.guild.leave(stage.bot)
     async with stage.running():
         await is_gone(stage.store, desk)
+
+
+async def test_servers_of_other_shards_are_left_to_those(stage: Stage) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running():
+        await talks_everywhere(stage)
+    elsewhere = Shards(2, frozenset({1 - (stage.guild.id >> 22) % 2}))
+    before = len(stage.world.requests)
+    async with stage.running(shards=elsewhere) as client:
+        await client._parts.retention.look()
+    asked = [each.path for each in stage.world.requests[before:]]
+    assert asked
+    assert not any(str(stage.guild.id) in path for path in asked)
 
 
 async def test_a_server_that_an_application_never_was_in_was_not_left(stage: Stage) -> None:
