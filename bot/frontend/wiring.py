@@ -176,7 +176,13 @@ def wire(
             ours=recovery.ours,
             every=options.rescue_every,
         )
-    comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
+    comeback = Comeback(
+        marks=marks,
+        recover=recovery.recover,
+        remind=lambda: reminders.wake(),
+        waiting=reading,
+        work=work,
+    )
     forgetting = Forgetting(
         agent=agent,
         store=store,
@@ -219,6 +225,7 @@ def wire(
             runs=runs,
             work=work,
             alone=stores.alone,
+            failed=comeback.soon,
             is_ours=recovery.is_ours,
             clock=options.clock,
             window=options.catch_up_window,
