@@ -95,7 +95,8 @@ def wire(
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
     store, deliveries, marks = stores.sessions, stores.deliveries, stores.marks
-    people, outbox = People(client, options, settings), Outbox(client, store.get_blob)
+    people = People(client, options, settings, stores.usage)
+    outbox = Outbox(client, store.get_blob)
     outage, locks, seen = (
         Outage(outbox, noted=lambda: comeback.soon()),
         Locks[int](),

@@ -169,3 +169,15 @@ async def test_sums_for_a_budget_are_read_by_an_index(sqlite: SQLiteSessionManag
         [[*_, plan]] = await sqlite.database.fetch(f"EXPLAIN QUERY PLAN {sql}")
         assert "SEARCH" in plan
         assert "day>" in plan
+
+
+async def test_the_servers_where_somebody_was_answered_are_told_the_latest_first(
+    store: UsageStore,
+) -> None:
+    for number, (server, days) in enumerate(((5, 3), (6, 0), (7, 1), (5, 2), (None, 0))):
+        at = NOON - timedelta(days=days)
+        await store.add(replace(USED, turn_id=f"turn-{number}", server_id=server, at=at))
+    await store.add(replace(USED, turn_id="turn-9", server_id=8, user_id="user-2"))
+    assert await store.servers_of("user-1", limit=9) == [6, 7, 5]
+    assert await store.servers_of("user-1", limit=1) == [6]
+    assert await store.servers_of("user-3", limit=9) == []
