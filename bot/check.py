@@ -14,9 +14,10 @@ import aiohttp
 
 from bot.agent.model.service import ModelAnswer, ModelRequest
 from bot.config import Settings, load_settings, unknown_names, variables_of
-from bot.errors import ConfigError, ModelError, StorageError
+from bot.errors import ConfigError, ModelError, OtherApplicationError, StorageError
 from bot.joining.resources import make_provider, make_store
 from bot.mcp import Patience, Server, Servers, open_servers
+from bot.sessions.stores.applications import ApplicationStore
 from bot.sessions.stores.marks import MarkStore
 
 MESSAGE_CONTENT = 1 << 18 | 1 << 19
@@ -41,6 +42,20 @@ class Finding:
         return f"{'ok  ' if self.ok else 'FAIL'}  {self.subject:<13} {self.text}"
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What Discord tells of a token: its bot, application and servers, as it tells them."""
+
+    bot: Any
+    application: Any
+    servers: Sequence[Any]
+
+    @property
+    def application_id(self) -> int:
+        """The application's id."""
+        return int(self.application["id"])
+
+
 async def check(env_file: Path | None = None) -> int:
     """Print all findings; return 0 when all is well, 2 for wrong settings, 1 for the rest."""
     try:
@@ -59,15 +74,21 @@ async def check(env_file: Path | None = None) -> int:
 
 
 async def _findings(settings: Settings) -> AsyncGenerator[Finding, None]:
-    for finding in await _discord(settings):
-        yield finding
-    yield await _database(settings)
+    account = await ask_discord(settings)
+    if isinstance(account, Finding):
+        yield account
+        yield await _database(settings)
+    else:
+        for finding in _discord(account):
+            yield finding
+        yield await _database(settings, account.application_id)
     yield await _model(settings)
     for finding in await _mcp(settings):
         yield finding
 
 
-async def _discord(settings: Settings) -> Sequence[Finding]:
+async def ask_discord(settings: Settings) -> Account | Finding:
+    """Return what Discord tells of the token, or why it tells nothing."""
     headers = {"Authorization": f"Bot {settings.discord_token.get_secret_value()}"}
     timeout = aiohttp.ClientTimeout(total=PATIENCE)
     try:
@@ -77,16 +98,20 @@ async def _discord(settings: Settings) -> Sequence[Finding]:
             application = await get("/applications/@me")
             servers = await get("/users/@me/guilds")
     except aiohttp.ClientResponseError as exc:
-        return [Finding("token", _refused(exc.status), ok=False)]
+        return Finding("token", _refused(exc.status), ok=False)
     except (aiohttp.ClientError, TimeoutError, ValueError) as exc:
         reason = str(exc) or "no answer"
         text = f"Discord cannot be reached at {settings.discord_api_base}: {reason}"
-        return [Finding("discord", text, ok=False)]
+        return Finding("discord", text, ok=False)
+    return Account(me, application, servers)
+
+
+def _discord(account: Account) -> Sequence[Finding]:
     return [
-        Finding("token", f"it is that of {me['username']}"),
-        _intents(application),
-        _interactions(application),
-        _servers(application, servers),
+        Finding("token", f"it is that of {account.bot['username']}"),
+        _intents(account.application),
+        _interactions(account.application),
+        _servers(account.application, account.servers),
     ]
 
 
@@ -131,7 +156,7 @@ def invite_url(application_id: str) -> str:
     )
 
 
-async def _database(settings: Settings) -> Finding:
+async def _database(settings: Settings, application_id: int | None = None) -> Finding:
     store = make_store(settings)
     served = bool(settings.database_url.get_secret_value())
     name, setting = (
@@ -139,6 +164,10 @@ async def _database(settings: Settings) -> Finding:
     )
     try:
         await MarkStore(store.database).set("checked", "")
+        if application_id is not None:
+            await ApplicationStore(store.database).check(application_id)
+    except OtherApplicationError as exc:
+        return Finding("database", str(exc), ok=False)
     except (ConfigError, StorageError) as exc:
         return Finding("database", f"cannot be written, set {setting}: {exc}", ok=False)
     finally:

@@ -2,6 +2,7 @@
 
 ParleyError
 ├── ConfigError                  the operator: settings are missing or wrong
+│   └── OtherApplicationError    the database belongs to another application of Discord
 ├── SessionError                 the caller
 │   ├── SessionExistsError       `create` met a session of that id
 │   ├── SessionConflictError     another writer stored events first; read again
@@ -47,6 +48,19 @@ class ConfigError(ParleyError):
     def __init__(self, *problems: str) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
+
+
+class OtherApplicationError(ConfigError):
+    """The database belongs to another application of Discord than the token."""
+
+    def __init__(self, owner: str, application_id: int) -> None:
+        super().__init__(
+            f"the database belongs to another application of Discord ({owner}) than "
+            f"DISCORD_TOKEN ({application_id}): set DATABASE or DATABASE_URL to a database of its "
+            "own, or stop all bots and run `python -m bot adopt` to let it have this one."
+        )
+        self.owner = owner
+        self.application_id = application_id
 
 
 class SessionError(ParleyError):

@@ -83,6 +83,10 @@ async def test_each_answers_what_is_said_on_its_shard_and_the_first_the_dms(
         direct = home.alice.dm(home.bot)
         await home.alice.says("and I?", in_=direct)
         await direct.until(lambda messages: any("Re: nd I?" in m.content for m in messages), WITHIN)
+        theirs.guild.join(bob := home.world.person("bob"))
+        direct = bob.dm(home.bot)
+        await bob.says("me too", in_=direct)  # whose only server is the other process's
+        await direct.until(lambda messages: any("Re: e too" in m.content for m in messages), WITHIN)
         ends = [await stopped(each) for each in (first, second)]
     assert [each.status for each in ends] == [0, 0]
     assert not any("invalidated" in each.err for each in ends)  # they took turns

@@ -1,12 +1,15 @@
-"""Commands about the database as a whole: backup, migrate-store."""
+"""Commands about the database as a whole: backup, migrate-store, adopt."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
-from bot.commands.parsing import Add, complain
+from bot.commands.parsing import Add, check_database, complain
 from bot.errors import StorageError
 
 
@@ -19,6 +22,7 @@ def add_databases(add: Add) -> None:
     for name, text in (("source", "the database to read"), ("target", "the one to fill")):
         where = "sqlite:///parley.db (sqlite:////absolute/path) or postgresql://..."
         moving.add_argument(name, metavar=name.upper(), help=f"{text}: {where}")
+    add("adopt", _adopt, "let the database belong to the application of DISCORD_TOKEN")
 
 
 def _backup(given: argparse.Namespace) -> int:
@@ -56,4 +60,44 @@ def _migrate_store(given: argparse.Namespace) -> int:
         complain(f"Nothing was moved: {exc}")
         return 1
     print("All of it is there, and the same. The source is as it was: let no bot use it any more.")
+    return 0
+
+
+def _adopt(given: argparse.Namespace) -> int:
+    from bot.config import load_settings
+
+    settings = load_settings(given.env_file, model=False)
+    try:
+        check_database(settings)
+        return asyncio.run(_let_it_have(settings))
+    except StorageError as exc:
+        complain(f"Nothing was changed: {exc}")
+        return 1
+
+
+async def _let_it_have(settings: Any) -> int:
+    """Give the database to the application of the token.
+
+    Raises:
+        ConfigError: if a bot works with the file.
+        StorageError: if the database cannot be read or written.
+    """
+    from bot.check import Account, ask_discord
+    from bot.joining.resources import make_store
+    from bot.sessions.stores.applications import ApplicationStore
+    from bot.storage.claim import claimed
+
+    account = await ask_discord(settings)
+    if not isinstance(account, Account):
+        complain(f"Nothing was changed: {account.text}")
+        return 1
+    served = bool(settings.database_url.get_secret_value())
+    with nullcontext() if served else claimed(settings.database):
+        store = make_store(settings)
+        try:
+            news = await ApplicationStore(store.database).adopt(account.application_id)
+        finally:
+            await store.close()
+    whose = f"belongs to {account.bot['username']} ({account.application_id})"
+    print(f"The database {whose} {'now' if news else 'already'}.")
     return 0

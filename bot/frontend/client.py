@@ -93,6 +93,7 @@ class ParleyClient(discord.AutoShardedClient):
         self.settings.tools = lambda: self.agent.tools
         self.tree = Tree(self)
         self._marks = stores.marks
+        self._applications = stores.applications
         self._alone = stores.alone
         self._at_once = 1
         rules = policy or ServerPolicy(homes=stores.homes, changes=stores.policies)
@@ -137,7 +138,12 @@ class ParleyClient(discord.AutoShardedClient):
         return self
 
     async def setup_hook(self) -> None:
-        """Get ready between the login and the first event."""
+        """Get ready between the login and the first event, if the database is this application's.
+
+        Raises:
+            OtherApplicationError: if it is not; nothing was told to Discord, and nothing changed.
+        """
+        await self._applications.claim(self.application_id or 0)
         self._at_once = await learn_gateway(self)
         await self._parts.seen.load()
         self._parts.reading.start(self._parts.seen.keep_flushing(), name="noting what was read")
@@ -198,6 +204,11 @@ class ParleyClient(discord.AutoShardedClient):
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
         """Delete what was said in a thread that is gone."""
         self._delete(self._parts.retention.thread_gone(payload.thread_id))
+
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        """Note that the bot is in a server: one day it may have left it."""
+        noting = self._parts.retention.server_joined(guild.id)
+        self._parts.work.start(noting, name="noting a server")
 
     async def on_guild_remove(self, guild: discord.Guild) -> None:
         """Delete what was said in a server that was left; an outage is not told in this way."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import discord
 
@@ -12,11 +12,13 @@ from bot.agent import Actor
 from bot.events import Author
 from bot.frontend.access import Speaker, may_talk, may_talk_here, may_write_dms
 from bot.frontend.ids import Place, PlaceKind, user_id_of, user_of
+from bot.frontend.membership import Membership
 from bot.frontend.options import DMPolicy, FrontendOptions
 from bot.frontend.refusals import DiscordError, RefusedError, asked
 from bot.frontend.settings.book import SettingsBook
 from bot.frontend.text import speaker_name
 from bot.sessions.stores.homes import Home
+from bot.sessions.stores.usage import UsageStore
 
 logger = logging.getLogger(__name__)
 
@@ -34,12 +36,16 @@ class People:
     """Looks people up."""
 
     def __init__(
-        self, client: discord.Client, options: FrontendOptions, settings: SettingsBook
+        self,
+        client: discord.Client,
+        options: FrontendOptions,
+        settings: SettingsBook,
+        usage: UsageStore,
     ) -> None:
         self._client = client
         self._options = options
         self._settings = settings
-        self._elsewhere: dict[int, tuple[float, discord.Guild | None]] = {}
+        self._membership = Membership(client, options, usage, self._talks)
         self._members: dict[tuple[int, int], tuple[float, discord.Member | None]] = {}
 
     def is_owner(self, user: int) -> bool:
@@ -115,49 +121,19 @@ class People:
             channel: The channel, of a thread the one that it hangs on; 0: whichever.
         """
         if guild is not None:
-            who, here = self.speaker(user, guild), await self._settings.here(Home(guild, channel))
-            return may_talk(self._options, who) and may_talk_here(here, who)
+            who = self.speaker(user, guild)
+            if isinstance(user, discord.Member):
+                self._membership.heard(who)
+            return await self._talks(who, channel)
         owner, options = self.is_owner(user.id), self._options
         if may_write_dms(options, user.id, owner=owner, member=False):
             return True
-        member = options.dms is DMPolicy.MEMBERS and await self._is_member(user.id)
+        member = options.dms is DMPolicy.MEMBERS and await self._membership.found(user.id)
         return may_write_dms(options, user.id, owner=owner, member=member)
 
-    async def _is_member(self, user: int) -> bool:
-        """Whether somebody may talk in one of the servers.
-
-        Discord is asked, server by server: without a privileged intent the client knows nobody.
-        """
-        allowed = self._options.guild_ids
-        for guild in await self._servers():
-            if not allowed or guild.id in allowed:
-                member = await self._member(guild, user)
-                if member and await self.may_talk(member, guild.id):
-                    return True
-        return False
-
-    async def _servers(self) -> Sequence[discord.Guild]:
-        """Return all servers of the bot, also those whose shards other processes have."""
-        if self._options.shards.all:
-            return self._client.guilds
-        if self._options.guild_ids:
-            ids: Iterable[int] = self._options.guild_ids
-        else:
-            ids = [each.id async for each in self._client.fetch_guilds(limit=None)]
-        found = [self._client.get_guild(each) or await self._fetch_guild(each) for each in ids]
-        return [each for each in found if each is not None]
-
-    async def _fetch_guild(self, guild_id: int) -> discord.Guild | None:
-        """Return a server of another shard; Discord is asked once a minute."""
-        now = time.monotonic()
-        at, guild = self._elsewhere.get(guild_id, (-REMEMBERED, None))
-        if now - at >= REMEMBERED:
-            try:
-                guild = await asked(lambda: self._client.fetch_guild(guild_id, with_counts=False))
-            except RefusedError:
-                guild = None
-            self._elsewhere[guild_id] = now, guild
-        return guild
+    async def _talks(self, who: Speaker, channel: int = 0) -> bool:
+        here = await self._settings.here(Home(who.guild, channel))
+        return may_talk(self._options, who) and may_talk_here(here, who)
 
     async def recognised(
         self, user: discord.User | discord.Member, guild: discord.Guild | None

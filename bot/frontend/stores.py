@@ -9,6 +9,7 @@ from bot.frontend.own.forgetting import Forgetter
 from bot.frontend.shards import Alone
 from bot.sessions import SessionStore, SQLSessionManager
 from bot.sessions.stores.actions import ActionStore
+from bot.sessions.stores.applications import ApplicationStore
 from bot.sessions.stores.consents import ConsentStore
 from bot.sessions.stores.deliveries import DeliveryStore
 from bot.sessions.stores.homes import HomeStore
@@ -34,6 +35,7 @@ class Stores:
         rests: Which sessions a start has to look at.
         places: Up to where each place was read.
         marks: What was told once.
+        applications: Whose the database is.
         homes: In which server and channel each session is.
         settings: What servers and channels have of their own.
         alone: Makes a block that one of all processes is in, by its name.
@@ -51,6 +53,7 @@ class Stores:
     rests: RestStore
     places: PlaceStore
     marks: MarkStore
+    applications: ApplicationStore
     homes: HomeStore
     settings: SettingsStore
     alone: Alone
@@ -86,6 +89,7 @@ class Stores:
             rests=RestStore(database),
             places=PlaceStore(database),
             marks=MarkStore(database),
+            applications=ApplicationStore(database),
             homes=HomeStore(database),
             settings=SettingsStore(database),
             alone=database.alone,

@@ -97,7 +97,8 @@ def wire(
     """Make all parts of the front end around a client and an agent."""
     work, showing, reading = Tasks(), Tasks(), Tasks()
     store, deliveries, marks = stores.sessions, stores.deliveries, stores.marks
-    people, outbox = People(client, options, settings), Outbox(client, store.get_blob)
+    people = People(client, options, settings, stores.usage)
+    outbox = Outbox(client, store.get_blob)
     outage, locks, seen = (
         Outage(outbox, noted=lambda: comeback.soon()),
         Locks[int](),
@@ -178,7 +179,13 @@ def wire(
             ours=recovery.ours,
             every=options.rescue_every,
         )
-    comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
+    comeback = Comeback(
+        marks=marks,
+        recover=recovery.recover,
+        remind=lambda: reminders.wake(),
+        waiting=reading,
+        work=work,
+    )
     purges = Purges(store, marks)
     forgetting = Forgetting(
         agent=agent,
@@ -222,6 +229,7 @@ def wire(
             runs=runs,
             work=work,
             alone=stores.alone,
+            failed=comeback.soon,
             is_ours=recovery.is_ours,
             clock=options.clock,
             window=options.catch_up_window,
@@ -245,6 +253,8 @@ def wire(
         places=stores.places,
         marks=marks,
         purges=purges,
+        applications=stores.applications,
+        shards=options.shards,
         pruning=Pruning(deliveries, stores.places),
         lifetime=options.lifetime,
     )

@@ -17,6 +17,8 @@ from bot.errors import ParleyError
 from bot.playground.stage import BotProcess, make_stage
 from bot.sandbox import Bot, Sandbox
 from bot.sandbox.model import DemoModel, serve_model
+from bot.sessions import SQLiteSessionManager
+from bot.sessions.stores.applications import ApplicationStore
 
 ENDING = 30.0
 """Seconds after which a sandbox that should end is ended."""
@@ -94,6 +96,7 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
         kept = folder or Path(stack.enter_context(TemporaryDirectory(prefix="parley-")))
         values = {**stage.settings(running, kept), "MCP_CONFIG": str(MCP_FILE)}
         values["TOOLS"] = _tools(values["TOOLS"], given("tools", env_file))
+        await _adopt(Path(values["DATABASE"]), stage.bot)
         if settings is None:
             model = await stack.enter_async_context(serve_model(DemoModel()))
             values |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
@@ -102,6 +105,15 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
         greeting = GREETING.format(page=running.page_url, model=_answers_by(settings))
         async with greeted(running, stage.bot, greeting):
             await keep_running(bot, stop)
+
+
+async def _adopt(database: Path, bot: Bot) -> None:
+    """Let a database that was kept belong to this bot: each sandbox has a new one."""
+    store = SQLiteSessionManager(database)
+    try:
+        await ApplicationStore(store.database).adopt(bot.application_id)
+    finally:
+        await store.close()
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import discord
 import pytest
 
 from bot.agent.loop import endings
-from bot.errors import StorageError
+from bot.errors import OtherApplicationError, StorageError
 from bot.events import Author, ErasedEvent, UserMessageEvent, utc_now
 from bot.frontend import Stores
 from bot.frontend.commands.own import EMPTY, NOT_READABLE, TOO_LARGE
@@ -26,6 +27,7 @@ from bot.frontend.own.listing import NOTHING as NO_CONVERSATIONS
 from bot.frontend.own.pruning import Pruning
 from bot.frontend.own.purges import PURGE_DUE
 from bot.frontend.refusals import UnavailableError
+from bot.frontend.shards import Shards
 from bot.sandbox import Answer, Overwrite, Person, Place
 from bot.sandbox.answers.answers import first_response
 from bot.sandbox.gestures.gestures import click
@@ -649,6 +651,52 @@ async def test_a_server_that_was_left_meanwhile_is_forgotten(stage: Stage) -> No
         await is_gone(stage.store, thread)
         kept = await stage.store.database.fetch("SELECT key FROM marks")
         assert not [key for (key,) in kept if key.startswith(("no-thread-", "looked-at-"))]
+
+
+async def test_servers_of_other_shards_are_left_to_those(stage: Stage) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running():
+        await talks_everywhere(stage)
+    elsewhere = Shards(2, frozenset({1 - (stage.guild.id >> 22) % 2}))
+    before = len(stage.world.requests)
+    async with stage.running(shards=elsewhere) as client:
+        await client._parts.retention.look()
+    asked = [each.path for each in stage.world.requests[before:]]
+    assert asked
+    assert not any(str(stage.guild.id) in path for path in asked)
+
+
+async def test_a_server_that_an_application_never_was_in_was_not_left(stage: Stage) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running():
+        desk, thread = await talks_everywhere(stage)
+    other = replace(stage, bot=stage.world.bot("Other"))
+    applications = Stores.beside(stage.store).applications
+    await applications.adopt(other.bot.application_id)
+    async with other.running() as client:
+        await client._parts.retention.look()
+        assert {each.session_id for each in await other.store.sessions_after()} == {desk, thread}
+    stage.guild.join(other.bot)
+    async with other.running() as client:
+        await client._parts.retention.look()  # now it was seen there
+    stage.guild.leave(other.bot)
+    async with other.running():
+        await is_gone(other.store, desk)
+        await is_gone(other.store, thread)
+
+
+async def test_a_bot_whose_database_another_application_was_given_deletes_nothing_more(
+    stage: Stage,
+) -> None:
+    stage.model.says("Hello.").then("Hello.")
+    async with stage.running(lifetime=Lifetime(idle=timedelta(0))) as client:
+        desk, _ = await talks_everywhere(stage)
+        await Stores.beside(stage.store).applications.adopt(5)
+        with pytest.raises(OtherApplicationError):
+            await client._parts.retention.look()
+        with pytest.raises(OtherApplicationError):
+            await client._parts.retention.server_gone(stage.guild.id)
+        assert await stage.store.get(desk) is not None
 
 
 # -- what is noted of old messages -----------------------------------------------------------------

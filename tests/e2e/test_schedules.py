@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -14,6 +15,7 @@ from bot.events import UserMessageEvent, utc_now
 from bot.frontend import ParleyClient
 from bot.frontend.commands.taking_back import NOT_YOURS
 from bot.frontend.control import NOT_YOU
+from bot.frontend.recovery import comeback
 from bot.frontend.schedules import reminding
 from bot.frontend.schedules.reminding import Reminders
 from bot.frontend.schedules.scheduling import CANCELLED, NONE, NOT_THERE
@@ -22,6 +24,7 @@ from bot.frontend.shards import Shards
 from bot.sandbox.timing.gates import Gate
 from bot.sessions.stores.homes import HomeStore
 from bot.sessions.stores.schedules import Schedule, ScheduleStore
+from bot.storage import connection as storage
 from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
@@ -420,6 +423,42 @@ async def test_what_cannot_be_said_for_a_while_is_said_later(
         time.passes(minutes=1)
         await stage.says(stage.desk, "tea")
     assert len(time.said) == 1
+
+
+async def test_what_came_due_while_the_database_was_away_is_said_when_it_is_back(
+    time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = time.stage
+    monkeypatch.setattr(storage, "BUSY_SECONDS", 0.3)
+    monkeypatch.setattr(comeback, "RETRY_AFTER", (0.2,))
+    async with time.running():
+        await time.remind("in 5 minutes", "tea")
+        with closing(sqlite3.connect(stage.database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            time.passes(minutes=5)
+            assert await time.client._parts.work.finish(PATIENCE)
+            assert time.said == []
+            other.execute("ROLLBACK")
+        await stage.says(stage.desk, "tea")  # though nothing else lets them be looked at
+    assert len(time.said) == 1
+
+
+async def test_what_is_due_and_cannot_be_read_is_looked_for_again(
+    time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comeback, "RETRY_AFTER", (0.2,))
+    async with time.running():
+        await time.remind("in 5 minutes", "tea")
+        with monkeypatch.context() as patch:
+            patch.setattr(ScheduleStore, "due", _unreadable)
+            time.passes(minutes=5)
+            assert await time.client._parts.work.finish(PATIENCE)
+        await time.stage.says(time.stage.desk, "tea")
+    assert len(time.said) == 1
+
+
+async def _unreadable(schedules: ScheduleStore, now: datetime) -> list[Schedule]:
+    raise StorageError("the database is away for a moment")
 
 
 async def _away(schedules: ScheduleStore, schedule: Schedule, after: datetime) -> bool:

@@ -31,7 +31,10 @@ from bot.sessions.stores.marks import MarkStore
 logger = logging.getLogger(__name__)
 
 STRANGER = "I answer direct messages only from people named in my configuration."
-STRANGER_TO_SERVERS = "I answer direct messages only from people who may talk to me in a server."
+STRANGER_TO_SERVERS = (
+    "I answer direct messages only from people who may talk to me in a server. "
+    "If you may, say something to me there first."
+)
 EMPTY = "I see no text here. What can I do for you?"
 LATE = (
     "I was away for too long to answer what was written here. Please ask again what still matters."

@@ -10,14 +10,16 @@ from datetime import timedelta
 import discord
 
 from bot.agent import Agent
-from bot.errors import StorageError
+from bot.errors import OtherApplicationError, StorageError
 from bot.events import utc_now
 from bot.frontend.hearing.rooms import no_thread
 from bot.frontend.ids import Place, PlaceKind, place_of
 from bot.frontend.own.pruning import Pruning
 from bot.frontend.own.purges import Purges
 from bot.frontend.refusals import DiscordError, PlaceGoneError, RefusedError, asked
+from bot.frontend.shards import Shards
 from bot.sessions import SessionStore
+from bot.sessions.stores.applications import ApplicationStore
 from bot.sessions.stores.homes import HomeStore
 from bot.sessions.stores.lifetimes import Lifetime, is_over
 from bot.sessions.stores.marks import MarkStore
@@ -35,7 +37,8 @@ UNKNOWN_SERVER, NO_ACCESS = 10004, 50001
 class Retention:
     """Looks once an hour what is over or gone, and hears what goes in between.
 
-    A place counts as gone only if Discord says so; a server that has an outage is not gone.
+    A place counts as gone only if Discord says so; a server that has an outage is not gone. Nor is
+    one that this application was never seen in, nor anything in another application's database.
     """
 
     def __init__(
@@ -48,6 +51,8 @@ class Retention:
         places: PlaceStore,
         marks: MarkStore,
         purges: Purges,
+        applications: ApplicationStore,
+        shards: Shards,
         pruning: Pruning,
         lifetime: Lifetime,
     ) -> None:
@@ -58,6 +63,8 @@ class Retention:
         self._places = places
         self._marks = marks
         self._purges = purges
+        self._applications = applications
+        self._shards = shards
         self._pruning = pruning
         self._lifetime = lifetime
         self._looking = asyncio.Lock()
@@ -67,7 +74,7 @@ class Retention:
         while True:
             try:
                 await self.look()
-            except (StorageError, DiscordError) as exc:
+            except (StorageError, DiscordError, OtherApplicationError) as exc:
                 logger.warning("what is over is deleted later: %s", exc)
             await asyncio.sleep(EVERY)
 
@@ -78,12 +85,14 @@ class Retention:
 
     async def _look(self) -> None:
         """Do first what needs no Discord: that may not answer."""
+        await self._check_owner()
         deleted = await self._expire() if self._lifetime.any else 0
         await self._store.drop_blobs(utc_now() - UNREFERRED)
         await self._pruning.prune(utc_now())
         await self._purges.purge_if_due()
-        for server in await self._homes.servers():
-            deleted += await self._look_at(server)
+        unseen = await self._applications.unseen()
+        for server in filter(self._shards.has, await self._homes.servers()):
+            deleted += await self._look_at(server, unseen=server in unseen)
         if deleted:
             logger.info("%s conversations were deleted", deleted)
 
@@ -98,8 +107,13 @@ class Retention:
         session_id = Place(PlaceKind.THREAD, thread_id).session_id
         await self._purged(self._delete(session_id))
 
+    async def server_joined(self, server_id: int) -> None:
+        """Note that the bot is in a server."""
+        await self._applications.seen_in(server_id)
+
     async def server_gone(self, server_id: int) -> None:
         """Delete what was said in a server that the bot is in no more."""
+        await self._check_owner()
         await self._purged(self._delete_server(server_id))
 
     async def _purged(self, deleting: Awaitable[int]) -> None:
@@ -126,10 +140,17 @@ class Retention:
             page = await self._store.sessions_after(page[-1].session_id, limit=PAGE)
         return deleted
 
-    async def _look_at(self, server: int) -> int:
+    async def _check_owner(self) -> None:
+        """Raise if the database was given to another application, which may be in other servers."""
+        await self._applications.check(self._client.application_id or 0)
+
+    async def _look_at(self, server: int, *, unseen: bool) -> int:
         guild = self._client.get_guild(server)
         if guild is None:
-            return await self._delete_server(server) if await self._is_left(server) else 0
+            gone = not unseen and await self._is_left(server)
+            return await self._delete_server(server) if gone else 0
+        if unseen:
+            await self._applications.seen_in(server)
         if guild.unavailable:
             return 0
         deleted = 0

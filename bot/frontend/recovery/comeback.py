@@ -19,18 +19,20 @@ ROOM = 100_000  # bytes that have to be writable before anybody is asked again
 
 
 class Comeback:
-    """Waits, while the log cannot be written, until it can, and has open turns continued."""
+    """Waits, while the log cannot be written, until it can; then what is open or due goes on."""
 
     def __init__(
         self,
         *,
         marks: MarkStore,
         recover: Callable[[], Coroutine[Any, Any, None]],
+        remind: Callable[[], None],
         waiting: Tasks,
         work: Tasks,
     ) -> None:
         self._marks = marks
         self._recover = recover
+        self._remind = remind
         self._waiting = waiting
         self._work = work
         self._task: asyncio.Task[None] | None = None
@@ -55,6 +57,7 @@ class Comeback:
         self._last = asyncio.get_running_loop().time()
         logger.info("the database can be written again; what is open goes on")
         self._work.start(self._recover(), name="recovery")
+        self._remind()
 
     async def _is_writable(self) -> bool:
         try:

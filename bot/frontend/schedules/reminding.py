@@ -49,6 +49,8 @@ class Reminding:
 
     Attributes:
         alone: Makes the block that one of all processes is in.
+        failed: Notes that the database could not be read or written; when it can, it is looked
+            again.
         is_ours: Whether a session is on a shard of this process: another's is left to that.
         clock: Tells what time it is.
         window: How late something may be said.
@@ -63,6 +65,7 @@ class Reminding:
     runs: Runs
     work: Tasks
     alone: Alone
+    failed: Callable[[], None]
     is_ours: Callable[[str], Awaitable[bool]]
     clock: Callable[[], datetime]
     window: timedelta
@@ -98,6 +101,7 @@ class Reminders:
                 seconds = await self._look()
             except StorageError as exc:
                 logger.warning("what is due cannot be read: %s", exc)
+                self._parts.failed()
         self._arm(min(seconds, LOOKED_AFTER))
 
     def _arm(self, seconds: float | None) -> None:
@@ -124,6 +128,7 @@ class Reminders:
                 await self._take(schedule)
         except StorageError as exc:
             logger.warning("%s cannot be taken: %s", schedule.schedule_id, exc)
+            self._parts.failed()
         except Exception:
             logger.exception("%s could not be taken", schedule.schedule_id)
         finally:

@@ -46,6 +46,11 @@ class MarkStore:
         """Forget that somebody was told once that they may not talk here."""
         await self.remove(f"stranger-{user_id.removeprefix('user-')}")
 
+    async def beginning_with(self, start: str) -> list[str]:
+        """Return the keys that begin so, in order."""
+        sql = "SELECT key FROM marks WHERE substr(key, 1, ?) = ? ORDER BY key"
+        return [key for (key,) in await self._database.fetch(sql, (len(start), start))]
+
     async def once(self, key: str) -> bool:
         """Return whether nobody has asked for, or set, this key before; atomic, for ever."""
         return await self.replace(key, None, "")

@@ -62,6 +62,11 @@ _PAGE = """
     FROM usage WHERE (at, turn_id, call) > (?, ?, ?) ORDER BY at, turn_id, call LIMIT ?"""
 
 
+_SERVERS = """
+    SELECT server_id FROM usage_days WHERE user_id = ? AND server_id > 0
+    GROUP BY server_id ORDER BY MAX(day) DESC, server_id LIMIT ?"""
+
+
 class Purpose(StrEnum):
     """What a call of a model was for."""
 
@@ -166,6 +171,11 @@ class UsageStore:
     async def of_server(self, server_id: int, period: Period) -> Sums:
         """Return what was used in a server in a period, by whomever."""
         return await self._sums("usage_server_days WHERE server_id = ?", (server_id,), period)
+
+    async def servers_of(self, user_id: str, *, limit: int) -> Sequence[int]:
+        """Return servers in which somebody was answered, the latest first."""
+        rows = await self._database.fetch(_SERVERS, (user_id, limit))
+        return [server_id for (server_id,) in rows]
 
     async def _sums(self, whose: str, keys: Sequence[str | int], period: Period) -> Sums:
         sql = f"SELECT {_SUMS} FROM {whose} AND day >= ? AND day < ?"  # noqa: S608 - ours

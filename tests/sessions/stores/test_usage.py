@@ -183,3 +183,15 @@ def test_what_was_used_is_told_as_csv_in_which_what_was_not_told_is_empty() -> N
     assert csv_of([("user", *SUMS), sums_row("a, b", SUM)]) == (
         'user,calls,untold,input_tokens,output_tokens,cached_tokens\n"a, b",1,0,100,20,60\n'
     )
+
+
+async def test_the_servers_where_somebody_was_answered_are_told_the_latest_first(
+    store: UsageStore,
+) -> None:
+    for number, (server, days) in enumerate(((5, 3), (6, 0), (7, 1), (5, 2), (None, 0))):
+        at = NOON - timedelta(days=days)
+        await store.add(replace(USED, turn_id=f"turn-{number}", server_id=server, at=at))
+    await store.add(replace(USED, turn_id="turn-9", server_id=8, user_id="user-2"))
+    assert await store.servers_of("user-1", limit=9) == [6, 7, 5]
+    assert await store.servers_of("user-1", limit=1) == [6]
+    assert await store.servers_of("user-3", limit=9) == []
