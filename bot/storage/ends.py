@@ -144,6 +144,7 @@ def _server(url: str) -> Iterator[End]:
     try:
         import psycopg
 
+        from bot.storage.patience import LONG_SECONDS
         from bot.storage.postgres_connection import AtOnce, connect, join
     except ImportError as exc:
         raise ConfigError(f"PostgreSQL needs Parley's extra postgres ({exc}).") from exc
@@ -154,6 +155,7 @@ def _server(url: str) -> Iterator[End]:
                 migrate_postgres(AtOnce(connection))
             except StorageError as exc:
                 raise StorageError(f"{shown(url)}: {exc}") from exc
+            connection.patience = LONG_SECONDS
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
             yield _Server(connection)
     except psycopg.Error as exc:

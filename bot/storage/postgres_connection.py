@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from bot.errors import StorageError
 from bot.failpoints import around
+from bot.storage import patience
 from bot.storage.jobs import Connection, Cursor, Fate, Jobs, Later
 from bot.storage.migrations import migrate_postgres
 from bot.storage.pipeline import Pipeline, numbered
@@ -23,7 +24,7 @@ CONNECT_SECONDS = 10
 LOCK_SECONDS = 10
 """How long a lock of another process is waited for, before that is an error."""
 LEAVING_SECONDS = 2
-"""How long the server may need to notice that a connection has ended."""
+"""How long the server may need to notice that a connection has ended, and to let us go."""
 
 LIVELINESS = {
     "keepalives_idle": 30,
@@ -32,6 +33,16 @@ LIVELINESS = {
     "tcp_user_timeout": 30_000,
 }
 """A server that went away without a word is missed within a minute (libpq, parameter key words)."""
+
+_BOUNDED = """
+    SELECT set_config('statement_timeout', ?, false),
+           set_config('idle_in_transaction_session_timeout', '60s', false),
+           set_config('tcp_keepalives_idle', '30', false),
+           set_config('tcp_keepalives_interval', '10', false),
+           set_config('tcp_keepalives_count', '3', false),
+           set_config('tcp_user_timeout', '30s', false)"""
+"""What the server is to give up by itself: locks of a bot that went away without a word hold up
+those that are there."""
 
 _AT_WORK = 0x5061726C657A
 """The lock that everybody shares who works with the database."""
@@ -133,7 +144,7 @@ class PostgresLane:
         """Return what may come of the jobs: a lost connection is made again, and others wait."""
         committing, self._committing = self._committing, False
         lost = self._raw is None or self._raw.closed
-        if lost and committing:
+        if isinstance(error, patience.SilenceError) or (lost and committing):
             return Fate.UNKNOWN
         if lost or isinstance(error, _IN_THE_WAY):
             return Fate.AGAIN
@@ -154,6 +165,7 @@ class PostgresLane:
                 join(connection)
                 migrate_postgres(AtOnce(connection))
             pipeline = Pipeline(connection)
+            pipeline.execute(_BOUNDED, (f"{patience.STATEMENT_SECONDS}s",))
             self._prepare(pipeline)
             pipeline.sync()
         except BaseException:
@@ -164,6 +176,7 @@ class PostgresLane:
     def _leave(self) -> None:
         """Close the connection; its locks end now, and not when the server has noticed."""
         if self._raw is not None:
+            self._pipeline.patience = LEAVING_SECONDS
             with suppress(psycopg.Error):
                 self._pipeline.execute("SELECT pg_advisory_unlock_all()")
                 self._pipeline.sync()
@@ -176,23 +189,29 @@ class PostgresLane:
 
 
 class AtOnce:
-    """Runs each statement, also many that are one text, when it is asked to."""
+    """Runs each statement when it is asked to."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: patience.PatientConnection) -> None:
         self._connection = connection
 
     def execute(self, sql: str, values: Any = (), /) -> Cursor:
         """Run one statement, its parameters written as `Database` says."""
         return self._connection.execute(numbered(sql), values or None)
 
+    def script(self, sql: str) -> None:
+        """Run statements that are one text, and that may take long."""
+        before, self._connection.patience = self._connection.patience, patience.LONG_SECONDS
+        self._connection.execute(sql.encode())
+        self._connection.patience = before
 
-def connect(url: str) -> psycopg.Connection[Any]:
+
+def connect(url: str) -> patience.PatientConnection:
     """Return a new connection; its transactions are begun and ended by hand.
 
     Raises:
         StorageError: if the address cannot be read.
     """
-    connection = psycopg.connect(
+    connection = patience.PatientConnection.connect(
         **parameters(url), autocommit=True, cursor_factory=psycopg.RawCursor
     )
     _wait_for_locks(connection, LOCK_SECONDS)
