@@ -191,9 +191,12 @@ class Disk:
     def __init__(self) -> None:
         self.well = True
         self.writes = 0
+        self.answers: asyncio.Event | None = None
 
     async def write(self) -> None:
         self.writes += 1
+        if self.answers is not None:
+            await self.answers.wait()
         if not self.well:
             raise StorageError("the disk is full")
 
@@ -215,6 +218,28 @@ async def test_a_database_that_cannot_be_written_is_not_well() -> None:
         assert (await fetched(port, "/healthz"))[0] == 200
         found = await numbers(port)
     assert (found["parley_open_turns"], found["parley_approvals_waiting"]) == (3, 2)
+
+
+async def test_a_database_that_does_not_answer_is_not_well_and_is_asked_once() -> None:
+    port, disk, metrics = free_port(), Disk(), PrometheusMetrics()
+    disk.answers = asyncio.Event()
+    watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
+    async with monitored("127.0.0.1", port, metrics, watched):
+        for _ in range(2):
+            assert await fetched(port, "/healthz") == (503, "gateway ok\ndatabase FAIL\n")
+        assert (await numbers(port))["parley_open_turns"] == 0
+        assert disk.writes == 2
+        disk.answers.set()
+        assert (await fetched(port, "/healthz"))[0] == 200
+        assert (await numbers(port))["parley_open_turns"] == 3
+
+
+async def test_who_leaves_does_not_wait_for_a_database_that_does_not_answer() -> None:
+    port, disk = free_port(), Disk()
+    disk.answers = asyncio.Event()
+    watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
+    async with monitored("127.0.0.1", port, PrometheusMetrics(), watched):
+        assert (await fetched(port, "/healthz"))[0] == 503
 
 
 async def test_those_who_ask_often_do_not_load_the_database() -> None:
