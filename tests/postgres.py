@@ -11,14 +11,17 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
 
 USER = "postgres"
+ASKED = "asked"
+"""Who has this role is asked for a password."""
 SECONDS = 30.0
 _numbers = count(1)
 
@@ -36,6 +39,8 @@ class Server:
         _run(
             [binaries / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "-N"], folder
         )
+        rules = data / "pg_hba.conf"
+        rules.write_text(f"host all +{ASKED} all scram-sha-256\n{rules.read_text()}")
 
     def start(self) -> None:
         """Run it, and wait until it can be used."""
@@ -72,6 +77,17 @@ class Server:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
         return self.url(name)
+
+    def guarded_database(self, password: str) -> str:
+        """Make an empty database and return its address with a user who needs this password."""
+        url, user = self.new_database(), f"user_{next(_numbers)}"
+        create = "CREATE ROLE {} SUPERUSER LOGIN PASSWORD {} IN ROLE {}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            with suppress(psycopg.errors.DuplicateObject):
+                connection.execute(f"CREATE ROLE {ASKED}")
+            names = sql.Identifier(user), sql.Literal(password), sql.Identifier(ASKED)
+            connection.execute(sql.SQL(create).format(*names))
+        return url.replace(f"//{USER}@", f"//{user}@")
 
     def settings(self, folder: Path) -> Mapping[str, str]:
         """Return the settings of a bot with a new database; nothing is kept in the folder."""

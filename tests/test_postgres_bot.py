@@ -75,6 +75,55 @@ async def test_a_wrong_address_is_a_wrong_setting(home: Setup, tmp_path: Path) -
     assert "s3cret" not in ended.err
 
 
+@pytest.mark.parametrize("between", ["%", "@", "/", "?", "#", "/#", "@/"])
+@pytest.mark.parametrize("command", ["check", "run"])
+async def test_a_password_that_is_badly_written_is_not_shown(
+    command: str, between: str, home: Setup, postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.new_database().replace("postgres@", f"postgres:s3c{between}1r3t@")
+    ended = await run(command, in_=tmp_path, settings={**home.settings, "DATABASE_URL": url})
+    told = ended.out + ended.err
+    assert ended.status == 2
+    assert "in a password / @ # % ? are written %2F %40 %23 %25 %3F" in told
+    assert "s3c" not in told
+    assert "1r3t" not in told
+
+
+async def test_an_address_in_the_place_of_the_file_is_not_shown(
+    home: Setup, tmp_path: Path
+) -> None:
+    given = {**home.settings, "DATABASE": "postgresql://postgres:s3cret@127.0.0.1/db"}
+    ended = await run("run", in_=tmp_path, settings=given)
+    assert ended.status == 2
+    assert "DATABASE must be the path of a file; DATABASE_URL is for" in ended.err
+    assert "s3cret" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "address", ["postgresql:/u:s3cret@host/db", "s3cret@host/db", "postgresql://u:s3cret/@host/db"]
+)
+async def test_an_address_that_nothing_can_be_moved_to_is_not_shown(
+    address: str, tmp_path: Path
+) -> None:
+    ended = await run("migrate-store", address, "sqlite:///new.db", in_=tmp_path)
+    assert ended.status in (1, 2)
+    assert "s3cret" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize("password", ["p/w#x", "p@w%3F ?'\\\\ü"])
+async def test_any_password_can_be_given_beside_the_address(
+    password: str, home: Setup, postgres: Server, tmp_path: Path
+) -> None:
+    settings = {**home.settings, "DATABASE_URL": postgres.guarded_database(password)}
+    home.model.says("ok")
+    good = await run("check", in_=tmp_path, settings={**settings, "PGPASSWORD": password})
+    wrong = await run("check", in_=tmp_path, settings={**settings, "PGPASSWORD": f"{password}."})
+    assert "can be written" in good.out
+    assert good.status == 0
+    assert "password authentication failed" in wrong.out
+    assert password not in good.out + good.err + wrong.out + wrong.err
+
+
 async def test_backup_points_to_what_postgresql_has(tmp_path: Path) -> None:
     ended = await run("backup", "copy", in_=tmp_path, settings={"DATABASE_URL": "postgresql:///x"})
     assert (ended.status, ended.out) == (1, "")

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
 
+from bot.addresses import shown
 from bot.errors import ConfigError
 from bot.storage.database import Database
 from bot.storage.jobs import Connection, Later
@@ -167,14 +167,3 @@ class _Lock:
 
     def give_back(self, connection: Connection) -> None:
         connection.execute(_GIVE_BACK_OF, (self._name, self._process)).close()
-
-
-def shown(url: str) -> str:
-    """Return an address without its password."""
-    try:
-        parts = urlsplit(url)
-        if parts.scheme in ("postgresql", "postgres"):
-            return f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
-    except ValueError:
-        pass
-    return "PostgreSQL"  # libpq reads other forms too, which may hold a password anywhere

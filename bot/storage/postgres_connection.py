@@ -10,6 +10,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
+from bot.addresses import SCHEMES, WELL_WRITTEN, is_well_written
 from bot.errors import StorageError
 from bot.failpoints import around
 from bot.storage import patience
@@ -245,6 +246,8 @@ def parameters(url: str) -> dict[str, Any]:
         StorageError: if the address has none; what libpq says of it may hold the password.
     """
     ours = {"application_name": "parley", "connect_timeout": CONNECT_SECONDS, **LIVELINESS}
+    if url.startswith(SCHEMES) and not is_well_written(url):
+        raise StorageError(f"the address {WELL_WRITTEN}")
     try:
         return ours | conninfo_to_dict(url)
     except psycopg.Error:
