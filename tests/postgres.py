@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
+from psycopg import pq, sql
 
 USER = "postgres"
 ASKED = "asked"
@@ -44,12 +44,28 @@ class Server:
 
     def start(self) -> None:
         """Run it, and wait until it can be used."""
+        self._run({})
+        _wait_for(self)
+
+    def start_closed(self) -> None:
+        """Run it, so that it lets nobody in until it is opened, as while it recovers."""
+        (self._folder / "data" / "standby.signal").touch()
+        self._run({"hot_standby": "off"})
+        while pq.PGconn.ping(self.url("postgres").encode()) != pq.Ping.REJECT:
+            time.sleep(0.02)
+
+    def open(self) -> None:
+        """Let people in."""
+        _run([self._binaries / "pg_ctl", "promote", "-D", self._folder / "data"], self._folder)
+
+    def _run(self, more: Mapping[str, str]) -> None:
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": self.port,
             "unix_socket_directories": self._folder,
             "fsync": "on" if self._durable else "off",
             "max_connections": 200,
+            **more,
         }
         options = [each for name, value in settings.items() for each in ("-c", f"{name}={value}")]
         self._process = subprocess.Popen(
@@ -58,7 +74,6 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        _wait_for(self)
 
     def stop(self) -> None:
         """End it; connections are cut."""
@@ -71,11 +86,11 @@ class Server:
         """Return the address of one of its databases."""
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
 
-    def new_database(self) -> str:
-        """Make an empty database and return its address."""
+    def new_database(self, how: str = "") -> str:
+        """Make an empty database, with this in its CREATE statement, and return its address."""
         name = f"test_{os.getpid()}_{next(_numbers)}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0 {how}'.encode())
         return self.url(name)
 
     def guarded_database(self, password: str) -> str:

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
+from psycopg import errors, pq
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from bot.addresses import SCHEMES, WELL_WRITTEN, is_well_written
 from bot.errors import StorageError
@@ -210,13 +210,27 @@ def connect(url: str) -> patience.PatientConnection:
     """Return a new connection; its transactions are begun and ended by hand.
 
     Raises:
-        StorageError: if the address cannot be read.
+        StorageError: if the address cannot be read, or the database not hold every text.
     """
     connection = patience.PatientConnection.connect(
         **parameters(url), autocommit=True, cursor_factory=psycopg.RawCursor
     )
-    _wait_for_locks(connection, LOCK_SECONDS)
+    try:
+        _wait_for_locks(connection, LOCK_SECONDS)
+        _check_encoding(connection)
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _check_encoding(connection: psycopg.Connection[Any]) -> None:
+    [encoding] = connection.execute("SELECT current_setting('server_encoding')").fetchone() or [""]
+    if encoding != "UTF8":
+        raise StorageError(
+            f"its encoding is {encoding}, which cannot hold every text: create the database with "
+            "ENCODING 'UTF8' TEMPLATE template0"
+        )
 
 
 def _wait_for_locks(connection: psycopg.Connection[Any], seconds: float) -> None:
@@ -239,6 +253,26 @@ def join(connection: psycopg.Connection[Any], *, alone: bool = False) -> None:
     _wait_for_locks(connection, LOCK_SECONDS)
 
 
+def absence(url: str) -> str:
+    """Return why no server is there, or none that is ready; nothing if there is one.
+
+    What it says to a user, a password or a database is not asked.
+    """
+    try:
+        psycopg.connect(**parameters(url)).close()
+    except psycopg.OperationalError as exc:
+        silent = isinstance(exc, errors.ConnectionTimeout)
+        return " ".join(str(exc).split()) if silent or not _is_ready(url) else ""
+    except (psycopg.Error, StorageError):
+        pass
+    return ""
+
+
+def _is_ready(url: str) -> bool:
+    found = pq.PGconn.ping(make_conninfo(**parameters(url)).encode())
+    return found not in (pq.Ping.REJECT, pq.Ping.NO_RESPONSE)
+
+
 def parameters(url: str) -> dict[str, Any]:
     """Return the parameters of a connection.
 
@@ -249,6 +283,6 @@ def parameters(url: str) -> dict[str, Any]:
     if url.startswith(SCHEMES) and not is_well_written(url):
         raise StorageError(f"the address {WELL_WRITTEN}")
     try:
-        return ours | conninfo_to_dict(url)
+        return ours | conninfo_to_dict(url) | {"client_encoding": "UTF8"}
     except psycopg.Error:
         raise StorageError("this is no address of a PostgreSQL database") from None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -176,3 +178,28 @@ async def test_closing_does_not_wait_for_a_server_that_says_nothing(
     proxy.be_silent()
     async with asyncio.timeout(30):
         await database.close()
+
+
+async def test_a_server_that_takes_nobody_in_is_waited_for_and_then_an_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("bot.storage.postgres_connection.CONNECT_SECONDS", 2)
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        database = PostgresDatabase(f"postgresql://me@127.0.0.1:{deaf.getsockname()[1]}/data")
+        await database.wait(0.1)
+        with pytest.raises(StorageError, match="timeout"):
+            await database.open()
+    assert "/data is waited for" in caplog.text
+    await database.close()
+
+
+async def test_what_waiting_does_not_better_is_not_waited_for(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await PostgresDatabase("postgresql://me:p/w@127.0.0.1/data").wait(60)
+    await PostgresDatabase("not an address").wait(60)
+    monkeypatch.setitem(sys.modules, "bot.storage.postgres_connection", None)
+    await PostgresDatabase("postgresql:///data").wait(60)
+    assert caplog.text == ""
