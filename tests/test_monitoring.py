@@ -158,19 +158,38 @@ async def test_a_port_that_is_taken_is_one_line(home: Setup, tmp_path: Path) -> 
     assert "Traceback" not in end.err
 
 
-async def test_a_log_for_programs_is_one_object_a_line(home: Setup, tmp_path: Path) -> None:
-    end = await run(
-        "run",
-        "--log-format",
-        "json",
-        in_=tmp_path,
-        settings={**home.settings, "LOG_LEVEL": "DEBUG", "DISCORD_TOKEN": "wrong"},
-    )
-    *logged, _, problem = end.err.splitlines()
-    assert problem.startswith("  - Discord refuses DISCORD_TOKEN")
-    lines = [json.loads(each) for each in logged if each.startswith("{")]
-    assert lines
+def logged(text: str) -> list[dict[str, str]]:
+    lines = [json.loads(each) for each in text.splitlines()]
     assert all({"time", "level", "logger", "message"} <= each.keys() for each in lines)
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "told"),
+    [
+        (
+            {"LOG_LEVEL": "DEBUG", "DISCORD_TOKEN": "wrong"},
+            2,
+            ["Parley cannot start: Discord refuses DISCORD_TOKEN"],
+        ),
+        (
+            {"MAX_STEPS": "no", "DMS": "no"},
+            2,
+            ["Parley cannot start: MAX_STEPS must be", "Parley cannot start: DMS must be"],
+        ),
+        ({"DATABASE": "/proc/nowhere/parley.db"}, 1, ["Parley has stopped: /proc/nowhere/"]),
+    ],
+)
+async def test_a_log_for_programs_is_one_object_a_line_also_when_it_ends(
+    settings: dict[str, str], status: int, told: list[str], home: Setup, tmp_path: Path
+) -> None:
+    given = {**home.settings, **settings}
+    end = await run("run", "--log-format", "json", in_=tmp_path, settings=given)
+    assert end.status == status
+    last = logged(end.err)[-len(told) :]
+    assert all(each["level"] == "CRITICAL" for each in last)
+    starts = [each["message"].startswith(text) for each, text in zip(last, told, strict=True)]
+    assert all(starts), last
 
 
 def test_a_line_for_programs_has_the_exception() -> None:
