@@ -144,8 +144,8 @@ def _server(url: str) -> Iterator[End]:
     try:
         import psycopg
 
+        from bot.storage.connecting import AtOnce, connect, join
         from bot.storage.patience import LONG_SECONDS
-        from bot.storage.postgres_connection import AtOnce, connect, join
     except ImportError as exc:
         raise ConfigError(f"PostgreSQL needs Parley's extra postgres ({exc}).") from exc
     try:

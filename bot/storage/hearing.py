@@ -10,8 +10,8 @@ from typing import NoReturn
 
 import psycopg
 
+from bot.storage.connecting import parameters
 from bot.storage.patience import PatientAsyncConnection
-from bot.storage.postgres_connection import parameters
 
 logger = logging.getLogger(__name__)
 

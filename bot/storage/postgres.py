@@ -84,7 +84,7 @@ class PostgresDatabase(Database):
 
     async def _absence(self) -> str:
         try:
-            from bot.storage.postgres_connection import absence  # psycopg takes a while
+            from bot.storage.connecting import absence  # psycopg takes a while
         except ImportError:
             return ""
         return await asyncio.to_thread(absence, self.address)

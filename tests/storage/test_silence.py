@@ -38,7 +38,7 @@ async def database(proxy: Proxy) -> AsyncIterator[PostgresDatabase]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 2.0)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -123,9 +123,9 @@ async def test_a_server_that_falls_silent_while_a_connection_is_made_is_an_error
 async def test_a_migration_may_take_its_time(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 2.0)
     slow = tmp_path / "9999_slow.sql"
-    slow.write_text("SELECT pg_sleep(1.5)")
+    slow.write_text("SELECT pg_sleep(3)")
     monkeypatch.setattr("bot.storage.migrations.scripts", lambda engine: [*scripts(engine), slow])
     await database.open()
     assert await database.fetch("SELECT version FROM schema") == [(len(scripts("postgres")) + 1,)]
@@ -134,7 +134,7 @@ async def test_a_migration_may_take_its_time(
 async def test_a_statement_that_takes_too_long_is_given_up_by_the_server(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.storage.patience.STATEMENT_SECONDS", 0.1)
+    monkeypatch.setattr("bot.storage.patience.STATEMENT_SECONDS", 0.5)
     with pytest.raises(StorageError, match="statement timeout"):
         await database.fetch("SELECT pg_sleep(60)")
     assert await database.fetch("SELECT 1") == [(1,)]
@@ -173,7 +173,7 @@ async def test_who_hears_of_others_does_so_again_after_a_silence(
 async def test_closing_does_not_wait_for_a_server_that_says_nothing(
     database: PostgresDatabase, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.storage.postgres_connection.LEAVING_SECONDS", 0.2)
+    monkeypatch.setattr("bot.storage.postgres_connection.LET_GO_SECONDS", 0.2)
     await database.execute(INSERT, ("a",))
     proxy.be_silent()
     async with asyncio.timeout(30):
@@ -183,7 +183,7 @@ async def test_closing_does_not_wait_for_a_server_that_says_nothing(
 async def test_a_server_that_takes_nobody_in_is_waited_for_and_then_an_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.storage.postgres_connection.CONNECT_SECONDS", 2)
+    monkeypatch.setattr("bot.storage.connecting.CONNECT_SECONDS", 2)
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen()
@@ -200,6 +200,6 @@ async def test_what_waiting_does_not_better_is_not_waited_for(
 ) -> None:
     await PostgresDatabase("postgresql://me:p/w@127.0.0.1/data").wait(60)
     await PostgresDatabase("not an address").wait(60)
-    monkeypatch.setitem(sys.modules, "bot.storage.postgres_connection", None)
+    monkeypatch.setitem(sys.modules, "bot.storage.connecting", None)
     await PostgresDatabase("postgresql:///data").wait(60)
     assert caplog.text == ""
