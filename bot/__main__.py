@@ -28,14 +28,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = given.command(given)
     except ConfigError as exc:
-        complain("Parley cannot start:", *exc.problems)
+        _tell(given, "Parley cannot start:", *exc.problems)
         return 2
     except ParleyError as exc:
-        complain(f"Parley has stopped: {exc}")
+        _tell(given, f"Parley has stopped: {exc}")
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     return status
+
+
+def _tell(given: argparse.Namespace, what: str, *problems: str) -> None:
+    """Tell what went wrong: people or, where the log is for programs, those."""
+    if getattr(given, "log_format", "text") == "text":
+        complain(what, *problems)
+        return
+    from bot.logs import log_last
+
+    log_last([f"{what} {problem}" for problem in problems] or [what], given.log_format)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -37,6 +37,9 @@ logger = logging.getLogger(__name__)
 LAST_SECONDS = 15.0
 """How long closing may take at most, after the running turns had their time."""
 
+SERVER_SECONDS = 120.0
+"""How long a database server may be away at a start: after a power cut it begins with us."""
+
 
 @asynccontextmanager
 async def open_agent(settings: Settings) -> AsyncIterator[tuple[Agent, SQLSessionManager]]:
@@ -177,6 +180,7 @@ async def _open_parts(
     provider, store = make_provider(settings), make_store(settings)
     stack.push_async_callback(store.close)
     stack.push_async_callback(provider.close)
+    await store.database.wait(SERVER_SECONDS)
     await store.initialize()
     await provider.open()
     return provider, store

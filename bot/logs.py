@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
+
+logger = logging.getLogger(__name__)
 
 LogFormat = Literal["text", "json"]
 TEXT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
@@ -38,6 +41,13 @@ def log_to_stderr(level: str, form: LogFormat = "text") -> None:
     logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLevelName(level)))
     logging.getLogger("discord.client").addFilter(_is_not_about_voice)
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it would log all that servers print
+
+
+def log_last(texts: Sequence[str], form: LogFormat) -> None:
+    """Log why the process ends, which may be before anything was to be logged."""
+    log_to_stderr("ERROR", form)
+    for text in texts:
+        logger.critical(text)
 
 
 def _is_not_about_voice(record: logging.LogRecord) -> bool:

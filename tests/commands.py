@@ -86,11 +86,20 @@ async def stopped(process: subprocess.Process, number: signal.Signals = signal.S
 
 async def printed(process: subprocess.Process, text: str) -> str:
     """Return what a command prints up to a text, once it does."""
-    assert process.stdout is not None
+    return await _read(process.stdout, text)
+
+
+async def complained(process: subprocess.Process, text: str) -> str:
+    """Return what a command prints where errors go, up to a text, once it does."""
+    return await _read(process.stderr, text)
+
+
+async def _read(stream: asyncio.StreamReader | None, text: str) -> str:
+    assert stream is not None
     seen = b""
     async with asyncio.timeout(LIMIT):
         while text.encode() not in seen:
-            data = await process.stdout.read(4096)
+            data = await stream.read(4096)
             assert data, f"it ended without saying {text!r}: {seen.decode()}"
             seen += data
     return seen.decode()

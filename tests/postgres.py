@@ -11,14 +11,17 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import pq, sql
 
 USER = "postgres"
+ASKED = "asked"
+"""Who has this role is asked for a password."""
 SECONDS = 30.0
 _numbers = count(1)
 
@@ -36,15 +39,33 @@ class Server:
         _run(
             [binaries / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "-N"], folder
         )
+        rules = data / "pg_hba.conf"
+        rules.write_text(f"host all +{ASKED} all scram-sha-256\n{rules.read_text()}")
 
     def start(self) -> None:
         """Run it, and wait until it can be used."""
+        self._run({})
+        _wait_for(self)
+
+    def start_closed(self) -> None:
+        """Run it, so that it lets nobody in until it is opened, as while it recovers."""
+        (self._folder / "data" / "standby.signal").touch()
+        self._run({"hot_standby": "off"})
+        while pq.PGconn.ping(self.url("postgres").encode()) != pq.Ping.REJECT:
+            time.sleep(0.02)
+
+    def open(self) -> None:
+        """Let people in."""
+        _run([self._binaries / "pg_ctl", "promote", "-D", self._folder / "data"], self._folder)
+
+    def _run(self, more: Mapping[str, str]) -> None:
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": self.port,
             "unix_socket_directories": self._folder,
             "fsync": "on" if self._durable else "off",
             "max_connections": 200,
+            **more,
         }
         options = [each for name, value in settings.items() for each in ("-c", f"{name}={value}")]
         self._process = subprocess.Popen(
@@ -53,7 +74,6 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        _wait_for(self)
 
     def stop(self) -> None:
         """End it; connections are cut."""
@@ -66,12 +86,23 @@ class Server:
         """Return the address of one of its databases."""
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
 
-    def new_database(self) -> str:
-        """Make an empty database and return its address."""
+    def new_database(self, how: str = "") -> str:
+        """Make an empty database, with this in its CREATE statement, and return its address."""
         name = f"test_{os.getpid()}_{next(_numbers)}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0 {how}'.encode())
         return self.url(name)
+
+    def guarded_database(self, password: str) -> str:
+        """Make an empty database and return its address with a user who needs this password."""
+        url, user = self.new_database(), f"user_{next(_numbers)}"
+        create = "CREATE ROLE {} SUPERUSER LOGIN PASSWORD {} IN ROLE {}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            with suppress(psycopg.errors.DuplicateObject):
+                connection.execute(f"CREATE ROLE {ASKED}")
+            names = sql.Identifier(user), sql.Literal(password), sql.Identifier(ASKED)
+            connection.execute(sql.SQL(create).format(*names))
+        return url.replace(f"//{USER}@", f"//{user}@")
 
     def settings(self, folder: Path) -> Mapping[str, str]:
         """Return the settings of a bot with a new database; nothing is kept in the folder."""

@@ -183,19 +183,38 @@ async def test_an_address_that_is_not_here_is_one_line(home: Setup, tmp_path: Pa
     assert "Traceback" not in end.err
 
 
-async def test_a_log_for_programs_is_one_object_a_line(home: Setup, tmp_path: Path) -> None:
-    end = await run(
-        "run",
-        "--log-format",
-        "json",
-        in_=tmp_path,
-        settings={**home.settings, "LOG_LEVEL": "DEBUG", "DISCORD_TOKEN": "wrong"},
-    )
-    *logged, _, problem = end.err.splitlines()
-    assert problem.startswith("  - Discord refuses DISCORD_TOKEN")
-    lines = [json.loads(each) for each in logged if each.startswith("{")]
-    assert lines
+def logged(text: str) -> list[dict[str, str]]:
+    lines = [json.loads(each) for each in text.splitlines()]
     assert all({"time", "level", "logger", "message"} <= each.keys() for each in lines)
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "told"),
+    [
+        (
+            {"LOG_LEVEL": "DEBUG", "DISCORD_TOKEN": "wrong"},
+            2,
+            ["Parley cannot start: Discord refuses DISCORD_TOKEN"],
+        ),
+        (
+            {"MAX_STEPS": "no", "DMS": "no"},
+            2,
+            ["Parley cannot start: MAX_STEPS must be", "Parley cannot start: DMS must be"],
+        ),
+        ({"DATABASE": "/proc/nowhere/parley.db"}, 1, ["Parley has stopped: /proc/nowhere/"]),
+    ],
+)
+async def test_a_log_for_programs_is_one_object_a_line_also_when_it_ends(
+    settings: dict[str, str], status: int, told: list[str], home: Setup, tmp_path: Path
+) -> None:
+    given = {**home.settings, **settings}
+    end = await run("run", "--log-format", "json", in_=tmp_path, settings=given)
+    assert end.status == status
+    last = logged(end.err)[-len(told) :]
+    assert all(each["level"] == "CRITICAL" for each in last)
+    starts = [each["message"].startswith(text) for each, text in zip(last, told, strict=True)]
+    assert all(starts), last
 
 
 def test_a_line_for_programs_has_the_exception() -> None:
@@ -216,9 +235,12 @@ class Disk:
     def __init__(self) -> None:
         self.well = True
         self.writes = 0
+        self.answers: asyncio.Event | None = None
 
     async def write(self) -> None:
         self.writes += 1
+        if self.answers is not None:
+            await self.answers.wait()
         if not self.well:
             raise StorageError("the disk is full")
 
@@ -240,6 +262,28 @@ async def test_a_database_that_cannot_be_written_is_not_well() -> None:
         assert (await fetched(port, "/healthz"))[0] == 200
         found = await numbers(port)
     assert (found["parley_open_turns"], found["parley_approvals_waiting"]) == (3, 2)
+
+
+async def test_a_database_that_does_not_answer_is_not_well_and_is_asked_once() -> None:
+    port, disk, metrics = free_port(), Disk(), PrometheusMetrics()
+    disk.answers = asyncio.Event()
+    watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
+    async with monitored("127.0.0.1", port, metrics, watched):
+        for _ in range(2):
+            assert await fetched(port, "/healthz") == (503, "gateway ok\ndatabase FAIL\n")
+        assert (await numbers(port))["parley_open_turns"] == 0
+        assert disk.writes == 2
+        disk.answers.set()
+        assert (await fetched(port, "/healthz"))[0] == 200
+        assert (await numbers(port))["parley_open_turns"] == 3
+
+
+async def test_who_leaves_does_not_wait_for_a_database_that_does_not_answer() -> None:
+    port, disk = free_port(), Disk()
+    disk.answers = asyncio.Event()
+    watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
+    async with monitored("127.0.0.1", port, PrometheusMetrics(), watched):
+        assert (await fetched(port, "/healthz"))[0] == 503
 
 
 async def test_those_who_ask_often_do_not_load_the_database() -> None:

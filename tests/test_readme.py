@@ -131,7 +131,8 @@ async def test_its_tools_can_be_named_as_a_file(model: ScriptedModel, tmp_path: 
 
 def test_it_names_only_settings_that_exist() -> None:
     named = set(re.findall(r"`([A-Z][A-Z_]+)`", README))
-    assert {"DISCORD_TOKEN", "OPENAI_API_KEY"} < named <= env_names()
+    libpqs = {"PGPASSWORD"}
+    assert {"DISCORD_TOKEN", "OPENAI_API_KEY"} < named <= env_names() | libpqs
 
 
 def test_it_names_only_commands_of_make_that_exist() -> None:

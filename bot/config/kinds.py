@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
+from bot.addresses import WELL_WRITTEN, is_well_written
+
 ProviderName = Literal[
     "auto",
     "openai",
@@ -138,6 +140,8 @@ def _readable(path: Path) -> Path:
 
 
 def _file(path: Path) -> Path:
+    if ":/" in str(path):
+        raise ValueError("must be the path of a file; DATABASE_URL is for a PostgreSQL database")
     if str(path) == ":memory:" or path.is_dir():
         raise ValueError("must be the path of a file")
     return path
@@ -154,8 +158,8 @@ def _copied_well(secret: SecretStr) -> SecretStr:
 
 def _postgres(address: SecretStr) -> SecretStr:
     text = address.get_secret_value()
-    if text and not text.startswith(("postgresql://", "postgres://")):
-        raise ValueError("must be an address like postgresql://user:password@host/database")
+    if text and not is_well_written(text):
+        raise ValueError(WELL_WRITTEN)
     return address
 
 

@@ -12,12 +12,12 @@ import logging
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from bot.errors import ConfigError, StorageError
-from bot.monitoring.metrics import Open, Watched
+from bot.monitoring.metrics import Watched
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -26,13 +26,54 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 FRESH = 10.0
 """Seconds for which a write, or a count, is not done again."""
+SOON = 2.0
+"""Seconds after which a database that has not answered is not well."""
 PATIENCE = 5.0
 """Seconds in which a bot that is well says so."""
 RETRY = 1.0
 """Seconds after which a port that another process has is tried again."""
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to connect to it, not to bind
+
+
+class Question(Generic[T]):
+    """What the database is asked, not again while its answer is fresh or has not come.
+
+    Attributes:
+        answer: The last one.
+    """
+
+    def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
+        self.answer: T | None = None
+        self._ask = ask
+        self._asking: asyncio.Task[bool] | None = None
+        self._answered = -FRESH
+
+    async def is_answered(self) -> bool:
+        """Return whether there is a fresh answer; soon, whatever hangs."""
+        if time.monotonic() - self._answered < FRESH:
+            return True
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._asked(), name="asking the database")
+        await asyncio.wait({self._asking}, timeout=SOON)
+        return self._asking.done() and self._asking.result()
+
+    async def _asked(self) -> bool:
+        try:
+            self.answer = await self._ask()
+        except StorageError:
+            return False
+        self._answered = time.monotonic()
+        return True
+
+    async def close(self) -> None:
+        """Leave what has not been answered."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.wait({self._asking})
 
 
 class Monitor:
@@ -41,14 +82,17 @@ class Monitor:
     def __init__(self, metrics: PrometheusMetrics, watched: Watched) -> None:
         self._metrics = metrics
         self._watched = watched
-        self._written = self._counted = -FRESH
-        self._open: Open | None = None
+        self._writing = Question(watched.write)
+        self._counting = Question(watched.count_open)
 
     async def health(self, _: web.Request) -> web.Response:
         """Answer 200 when all is well, else 503; one line each."""
         from aiohttp import web
 
-        found = {"gateway": self._watched.connected(), "database": await self._writes()}
+        found = {
+            "gateway": self._watched.connected(),
+            "database": await self._writing.is_answered(),
+        }
         text = "".join(f"{name} {'ok' if good else 'FAIL'}\n" for name, good in found.items())
         return web.Response(text=text, status=200 if all(found.values()) else 503)
 
@@ -56,28 +100,16 @@ class Monitor:
         """Answer with all numbers."""
         from aiohttp import web
 
-        found = await self._count()
+        await self._counting.is_answered()  # else it is what was last known
+        found = self._counting.answer
         body = self._metrics.text(connected=self._watched.connected(), found=found)
         kind = "text/plain; version=0.0.4; charset=utf-8"
         return web.Response(body=body, headers={"Content-Type": kind})
 
-    async def _writes(self) -> bool:
-        if time.monotonic() - self._written < FRESH:
-            return True
-        try:
-            await self._watched.write()
-        except StorageError:
-            return False
-        self._written = time.monotonic()
-        return True
-
-    async def _count(self) -> Open | None:
-        """Return what is open; what was last known, if the database does not answer."""
-        if time.monotonic() - self._counted >= FRESH:
-            with suppress(StorageError):
-                self._open = await self._watched.count_open()
-                self._counted = time.monotonic()
-        return self._open
+    async def close(self) -> None:
+        """Ask nothing any more."""
+        await self._writing.close()
+        await self._counting.close()
 
 
 @asynccontextmanager
@@ -99,6 +131,7 @@ async def monitored(
     app.router.add_get("/healthz", monitor.health)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(monitor.close)
         await runner.setup()
         stack.push_async_callback(runner.cleanup)
         if not await _listens(runner, host, port):

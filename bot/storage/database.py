@@ -70,6 +70,9 @@ class Database(ABC):
             StorageError: if the database cannot be opened or read.
         """
 
+    async def wait(self, seconds: float) -> None:  # noqa: B027 - a file is there or is not
+        """Wait, for so long at most, for a server that is away or not ready yet."""
+
     @abstractmethod
     async def open(self) -> None:
         """Open the database now."""

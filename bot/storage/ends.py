@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot.addresses import SCHEMES, shown
 from bot.errors import ConfigError, StorageError
 from bot.storage.claim import claimed
 from bot.storage.connection import BUSY_SECONDS, prepare_writer
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import psycopg
 
 FILE = "sqlite:///"
-SERVERS = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +74,19 @@ def opened(address: str, *, new: bool) -> Iterator[End]:
     if address.startswith(FILE):
         with _file(Path(address.removeprefix(FILE)), new=new) as end:
             yield end
-    elif address.startswith(SERVERS):
+    elif address.startswith(SCHEMES):
         with _server(address) as end:
             yield end
     else:
         raise ConfigError(
-            f"A database is sqlite:///path or postgresql://..., not {_start(address)}."
+            f"A database is sqlite:///path or postgresql://..., not {_kind(address)}."
         )
 
 
-def _start(address: str) -> str:
-    return repr(address.partition("://")[0][:20])
+def _kind(address: str) -> str:
+    """Return what may be shown of an address that is none: it may hold a password."""
+    kind, found, _ = address.partition("://")
+    return repr(kind[:20]) if found and kind.isalnum() else "that"
 
 
 @contextmanager
@@ -139,12 +141,11 @@ class _File(End):
 
 @contextmanager
 def _server(url: str) -> Iterator[End]:
-    from bot.storage.postgres import shown
-
     try:
         import psycopg
 
-        from bot.storage.postgres_connection import AtOnce, connect, join
+        from bot.storage.connecting import AtOnce, connect, join
+        from bot.storage.patience import LONG_SECONDS
     except ImportError as exc:
         raise ConfigError(f"PostgreSQL needs Parley's extra postgres ({exc}).") from exc
     try:
@@ -154,6 +155,7 @@ def _server(url: str) -> Iterator[End]:
                 migrate_postgres(AtOnce(connection))
             except StorageError as exc:
                 raise StorageError(f"{shown(url)}: {exc}") from exc
+            connection.patience = LONG_SECONDS
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
             yield _Server(connection)
     except psycopg.Error as exc:

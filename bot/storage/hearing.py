@@ -10,13 +10,16 @@ from typing import NoReturn
 
 import psycopg
 
-from bot.storage.postgres_connection import parameters
+from bot.storage.connecting import parameters
+from bot.storage.patience import PatientAsyncConnection
 
 logger = logging.getLogger(__name__)
 
 CHANNEL = "parley"
 AGAIN = 5.0
 """Seconds after which a connection that was lost is made again."""
+QUIET = 30.0
+"""Seconds without a word after which the server is asked whether it is still there."""
 
 
 class Ears:
@@ -56,12 +59,14 @@ class Ears:
             await asyncio.sleep(AGAIN)
 
     async def _listen(self) -> None:
-        connecting = psycopg.AsyncConnection.connect(**parameters(self._url), autocommit=True)
+        connecting = PatientAsyncConnection.connect(**parameters(self._url), autocommit=True)
         async with await connecting as connection:
             await connection.execute(f"LISTEN {CHANNEL}".encode())
             self._tell(list(self._wanted))  # it may have been said before we listened
-            async for said in connection.notifies():
-                self._tell([said.payload])
+            while True:
+                async for said in connection.notifies(timeout=QUIET):
+                    self._tell([said.payload])
+                await connection.execute("SELECT 1")
 
     def _tell(self, names: Iterable[str]) -> None:
         for name in names:

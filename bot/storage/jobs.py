@@ -25,7 +25,7 @@ class Fate(Enum):
 
     ITS_OWN = "one of several may do better alone, a single one has failed"
     AGAIN = "the same may do better at once"
-    UNKNOWN = "it may have been done: it is not run again"
+    UNKNOWN = "it may have been done, or would wait as long for as little: it is not run again"
 
 
 class Cursor(Protocol):

@@ -18,6 +18,7 @@ import psycopg
 from psycopg import errors, pq
 from psycopg.adapt import PyFormat, Transformer
 
+from bot.storage import patience
 from bot.storage.jobs import Cursor
 
 PREPARED = 500
@@ -33,9 +34,13 @@ class Pipeline:
 
     A statement that fails is heard of when the results of one are looked at, or by `sync`; those
     after it were not run.
+
+    Attributes:
+        patience: How many seconds the server may say nothing when it is to answer.
     """
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.patience = patience.ANSWER_SECONDS
         self.values = Transformer(connection)
         self._pg = connection.pgconn
         self._ready = select.poll()
@@ -111,7 +116,8 @@ class Pipeline:
 
     def _wait(self, events: int) -> None:
         self._ready.register(self._pg.socket, events)
-        self._ready.poll()
+        if not self._ready.poll(self.patience * 1000):
+            raise patience.give_up(self._pg, self.patience)
         self._pg.consume_input()
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
 
+from bot.addresses import shown
 from bot.errors import ConfigError
 from bot.storage.database import Database
 from bot.storage.jobs import Connection, Later
@@ -16,9 +18,14 @@ if TYPE_CHECKING:
     from bot.storage.hearing import Ears
     from bot.storage.postgres_connection import PostgresLane
 
+logger = logging.getLogger(__name__)
+
 T = TypeVar("T")
 
 Prepare = Callable[[Connection], None]
+
+THERE_AGAIN = 1.0
+"""Seconds after which it is looked again whether a server is there."""
 
 ALONE_AGAIN = 0.05
 """Seconds after which a lock that another process holds is tried again."""
@@ -64,6 +71,23 @@ class PostgresDatabase(Database):
         """Open the database now."""
         if self._lanes is None:
             await self._open()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for a server that is away or not ready yet; what else is wrong, `open` tells."""
+        why = await self._absence()
+        if not why:
+            return
+        logger.warning("%s is waited for, up to %d seconds: %s", self.name, seconds, why)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and await self._absence():  # noqa: ASYNC110 - elsewhere
+            await asyncio.sleep(THERE_AGAIN)
+
+    async def _absence(self) -> str:
+        try:
+            from bot.storage.connecting import absence  # psycopg takes a while
+        except ImportError:
+            return ""
+        return await asyncio.to_thread(absence, self.address)
 
     async def close(self) -> None:
         """Close the database, after what was asked before."""
@@ -167,14 +191,3 @@ class _Lock:
 
     def give_back(self, connection: Connection) -> None:
         connection.execute(_GIVE_BACK_OF, (self._name, self._process)).close()
-
-
-def shown(url: str) -> str:
-    """Return an address without its password."""
-    try:
-        parts = urlsplit(url)
-        if parts.scheme in ("postgresql", "postgres"):
-            return f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
-    except ValueError:
-        pass
-    return "PostgreSQL"  # libpq reads other forms too, which may hold a password anywhere

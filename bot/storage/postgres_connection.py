@@ -8,33 +8,20 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
 
 from bot.errors import StorageError
 from bot.failpoints import around
-from bot.storage.jobs import Connection, Cursor, Fate, Jobs, Later
+from bot.storage.connecting import AtOnce, bound, connect, join
+from bot.storage.jobs import Connection, Fate, Jobs, Later
 from bot.storage.migrations import migrate_postgres
-from bot.storage.pipeline import Pipeline, numbered
+from bot.storage.patience import SilenceError
+from bot.storage.pipeline import Pipeline
 from bot.storage.worker import Worker
 
 T = TypeVar("T")
 
-CONNECT_SECONDS = 10
-LOCK_SECONDS = 10
-"""How long a lock of another process is waited for, before that is an error."""
-LEAVING_SECONDS = 2
-"""How long the server may need to notice that a connection has ended."""
-
-LIVELINESS = {
-    "keepalives_idle": 30,
-    "keepalives_interval": 10,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 30_000,
-}
-"""A server that went away without a word is missed within a minute (libpq, parameter key words)."""
-
-_AT_WORK = 0x5061726C657A
-"""The lock that everybody shares who works with the database."""
+LET_GO_SECONDS = 2
+"""How long the server may take to let us go."""
 
 _IN_THE_WAY = (errors.DeadlockDetected, errors.SerializationFailure)
 
@@ -133,7 +120,7 @@ class PostgresLane:
         """Return what may come of the jobs: a lost connection is made again, and others wait."""
         committing, self._committing = self._committing, False
         lost = self._raw is None or self._raw.closed
-        if lost and committing:
+        if isinstance(error, SilenceError) or (lost and committing):
             return Fate.UNKNOWN
         if lost or isinstance(error, _IN_THE_WAY):
             return Fate.AGAIN
@@ -154,6 +141,7 @@ class PostgresLane:
                 join(connection)
                 migrate_postgres(AtOnce(connection))
             pipeline = Pipeline(connection)
+            bound(pipeline)
             self._prepare(pipeline)
             pipeline.sync()
         except BaseException:
@@ -164,6 +152,7 @@ class PostgresLane:
     def _leave(self) -> None:
         """Close the connection; its locks end now, and not when the server has noticed."""
         if self._raw is not None:
+            self._pipeline.patience = LET_GO_SECONDS
             with suppress(psycopg.Error):
                 self._pipeline.execute("SELECT pg_advisory_unlock_all()")
                 self._pipeline.sync()
@@ -173,60 +162,3 @@ class PostgresLane:
         raw, self._raw = self._raw, None
         if raw is not None:
             raw.close()
-
-
-class AtOnce:
-    """Runs each statement, also many that are one text, when it is asked to."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str, values: Any = (), /) -> Cursor:
-        """Run one statement, its parameters written as `Database` says."""
-        return self._connection.execute(numbered(sql), values or None)
-
-
-def connect(url: str) -> psycopg.Connection[Any]:
-    """Return a new connection; its transactions are begun and ended by hand.
-
-    Raises:
-        StorageError: if the address cannot be read.
-    """
-    connection = psycopg.connect(
-        **parameters(url), autocommit=True, cursor_factory=psycopg.RawCursor
-    )
-    _wait_for_locks(connection, LOCK_SECONDS)
-    return connection
-
-
-def _wait_for_locks(connection: psycopg.Connection[Any], seconds: float) -> None:
-    connection.execute("SELECT set_config('lock_timeout', $1, false)", (f"{seconds}s",))
-
-
-def join(connection: psycopg.Connection[Any], *, alone: bool = False) -> None:
-    """Be one of those who work with a database, or the only one, while the connection lasts.
-
-    Raises:
-        StorageError: if somebody works with it alone; if alone, if anybody does.
-    """
-    lock = "pg_advisory_lock" if alone else "pg_advisory_lock_shared"
-    _wait_for_locks(connection, LEAVING_SECONDS)
-    try:
-        connection.execute(f"SELECT {lock}($1::bigint)", (_AT_WORK,))
-    except errors.LockNotAvailable:
-        others = "another Parley works with it: stop it first" if alone else "it is being moved"
-        raise StorageError(others) from None
-    _wait_for_locks(connection, LOCK_SECONDS)
-
-
-def parameters(url: str) -> dict[str, Any]:
-    """Return the parameters of a connection.
-
-    Raises:
-        StorageError: if the address has none; what libpq says of it may hold the password.
-    """
-    ours = {"application_name": "parley", "connect_timeout": CONNECT_SECONDS, **LIVELINESS}
-    try:
-        return ours | conninfo_to_dict(url)
-    except psycopg.Error:
-        raise StorageError("this is no address of a PostgreSQL database") from None

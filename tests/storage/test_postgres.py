@@ -399,7 +399,7 @@ async def test_transactions_of_two_processes_that_lock_each_other_out_are_all_do
 async def test_a_lock_that_is_never_given_back_is_an_error(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.storage.postgres_connection.LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("bot.storage.connecting.LOCK_SECONDS", 0.1)
     await database.execute(INSERT, ("a",))
     with psycopg.connect(database.address) as other:
         other.execute("UPDATE marks SET value = 'mine'")

@@ -20,8 +20,18 @@ _TELL = """
     WHERE session_id = ? AND holder <> ALL(?)"""
 
 # Tried and given back in one: what is done to a lock stays when its transaction is undone.
+# It is shared: only its holder has all of it, ever.
 _IS_ALIVE = """
-    SELECT CASE WHEN pg_try_advisory_lock(?1) THEN NOT pg_advisory_unlock(?1) ELSE true END"""
+    SELECT CASE WHEN pg_try_advisory_lock_shared(?1) THEN NOT pg_advisory_unlock_shared(?1)
+                ELSE true END"""
+
+_END_FORMER = """
+    SELECT pg_terminate_backend(pid) FROM pg_locks
+    WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND objsubid = 1
+      AND classid::bigint = (?1::bigint >> 32) & 4294967295
+      AND objid::bigint = ?1::bigint & 4294967295
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND pid <> pg_backend_pid()"""
 
 
 class Holders(Protocol):
@@ -146,8 +156,9 @@ class AdvisoryHolders:
         connection.execute(_TELL, (session_id, list(self._ours))).close()
 
     def again(self, connection: Connection) -> None:
-        """Take our locks on a new connection."""
+        """Take our locks on a new connection; the former is ended, if the server still has it."""
         for holder in self._ours:
+            connection.execute(_END_FORMER, (_lock_of(holder),)).close()
             connection.execute("SELECT pg_advisory_lock(?)", (_lock_of(holder),)).close()
 
     def close(self) -> None:

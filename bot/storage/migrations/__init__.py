@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from bot.errors import StorageError
 from bot.storage.jobs import Statements
+
+
+class Scripts(Statements, Protocol):
+    """What runs whole scripts too."""
+
+    def script(self, sql: str) -> None:
+        """Run statements that are one text, and that may take long."""
+        ...
+
 
 _LOCK = 0x5061726C6579  # "Parley"
 
@@ -41,7 +52,7 @@ def migrate(connection: sqlite3.Connection) -> None:
         raise
 
 
-def migrate_postgres(connection: Statements) -> None:
+def migrate_postgres(connection: Scripts) -> None:
     """Bring a PostgreSQL database to the newest version; safe when several processes do it.
 
     Raises:
@@ -57,13 +68,14 @@ def migrate_postgres(connection: Statements) -> None:
         if done > len(todo):
             raise StorageError(f"a newer Parley made this database: version {done}")
         for script in todo[done:]:
-            connection.execute(script.read_text(encoding="utf-8"))
+            connection.script(script.read_text(encoding="utf-8"))
         if done < len(todo):
             connection.execute("DELETE FROM schema")
             connection.execute("INSERT INTO schema (version) VALUES (?)", (len(todo),))
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        with suppress(Exception):  # the connection may be lost, and its transaction with it
+            connection.execute("ROLLBACK")
         raise
 
 
