@@ -18,6 +18,7 @@ from bot.errors import StorageError
 from bot.failpoints import around
 from bot.storage.jobs import Connection, Fate, Jobs, Later
 from bot.storage.migrations import migrate
+from bot.storage.texts import kept
 
 T = TypeVar("T")
 
@@ -68,13 +69,13 @@ class Statements:
 
     def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
         """Run one statement."""
-        cursor = self._connection.execute(sql, values)
+        cursor = self._connection.execute(sql, kept(values))
         self._cursors.append(cursor)
         return cursor
 
     def insist(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
         """Run one statement that has to change one row."""
-        if self._connection.execute(sql, values).rowcount != 1:
+        if self._connection.execute(sql, kept(values)).rowcount != 1:
             raise otherwise()
 
     def end(self) -> None:
