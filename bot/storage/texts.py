@@ -13,9 +13,9 @@ UNKEPT = "\ufffd"
 """What stands for a character that cannot be kept."""
 
 
-def kept(values: Sequence[Any]) -> Sequence[Any]:
+def kept(values: Sequence[Any]) -> tuple[Any, ...]:
     """Return parameters with `UNKEPT` for each character that some engine cannot keep."""
-    return [_kept(value) if isinstance(value, str) else value for value in values]
+    return tuple([_kept(value) if isinstance(value, str) else value for value in values])
 
 
 def _kept(text: str) -> str:

@@ -64,4 +64,4 @@ async def test_what_insists_on_a_row_keeps_texts_too(database: Database) -> None
 def test_what_can_be_kept_is_left_alone(text: str) -> None:
     [found] = kept([text])
     assert found == (text if "\0" not in text else text.replace("\0", "\ufffd"))
-    assert kept([b"\0", 1, None, 2.5]) == [b"\0", 1, None, 2.5]
+    assert kept([b"\0", 1, None, 2.5]) == (b"\0", 1, None, 2.5)
