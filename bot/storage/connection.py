@@ -127,7 +127,7 @@ class Transactions:
 
 
 class Lane:
-    """A way to one connection; opened once, then used from one event loop at a time.
+    """A way to one connection of a file; opened once, then used from one event loop at a time.
 
     Attributes:
         spoiled: Whether the connection met an error after which another one is needed.
@@ -138,8 +138,6 @@ class Lane:
         path: Path,
         begin: str,
         prepare: Callable[[sqlite3.Connection], None],
-        *,
-        create: bool,
     ) -> None:
         self.begin = begin
         self.writes = begin != "BEGIN"
@@ -148,7 +146,7 @@ class Lane:
         self.failure: Exception | None = None
         self.spoiled = False
         self._path = path
-        self._uri = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
+        self._uri = f"file:{quote(str(path))}?mode=rw"
 
     async def open(self) -> None:
         """Open the connection.
