@@ -176,7 +176,9 @@ def wire(
             ours=recovery.ours,
             every=options.rescue_every,
         )
-    comeback = Comeback(marks=marks, recover=recovery.recover, waiting=reading, work=work)
+    comeback = Comeback(
+        marks=marks, over=reconciler.retry, recover=recovery.recover, waiting=reading, work=work
+    )
     forgetting = Forgetting(
         agent=agent,
         store=store,
