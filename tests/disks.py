@@ -26,6 +26,18 @@ def mounted(folder: Path, size: str = "2m") -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)  # noqa: S607
 
 
+@contextmanager
+def bound(folder: Path, other: Path) -> Iterator[Path]:
+    """Give a mounted disk a second place, where it cannot be written."""
+    other.mkdir()
+    subprocess.run(["mount", "--bind", str(folder), str(other)], check=True)  # noqa: S607
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(other)], check=True)  # noqa: S607
+        yield other
+    finally:
+        subprocess.run(["umount", "--lazy", str(other)], check=True)  # noqa: S607
+
+
 def remount(folder: Path, how: str) -> None:
     """Make a mounted disk read-only (ro), or not (rw)."""
     subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)  # noqa: S607

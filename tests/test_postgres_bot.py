@@ -10,11 +10,14 @@ import pytest
 
 from bot import Session
 from bot.errors import ConfigError
+from bot.frontend.commands.interactions import NOT_DONE
+from bot.frontend.control import NOT_HERE
 from bot.sessions import PostgresSessionManager
 from bot.storage import PostgresDatabase
 from tests.commands import complained, run, running, stopped
+from tests.e2e.test_answer_buttons import press
 from tests.postgres import Server, serving
-from tests.setups import PATIENCE, Setup, set_up
+from tests.setups import PATIENCE, Setup, labels, set_up
 
 
 @pytest.fixture
@@ -42,6 +45,36 @@ async def test_the_bot_remembers_in_postgresql_over_restarts(
         "user",
     ]
     assert not (tmp_path / "parley.db").exists()
+
+
+async def test_whoever_acts_while_the_server_is_away_hears_that_nothing_was_done(
+    home: Setup, tmp_path: Path
+) -> None:
+    home.model.says("Hello.").then("Hello again.")
+    with serving() as server:
+        settings = {**home.settings, "DATABASE_URL": server.new_database()}
+        async with running("run", in_=tmp_path, settings=settings) as process:
+            await home.sandbox.connected(home.bot, PATIENCE)
+            await home.alice.says("hi", in_=home.desk)
+            hello = await home.said("Hello.")
+            await hello.until(lambda message: "Try again" in labels(message))
+            await asyncio.to_thread(server.stop)
+            told = [
+                await home.alice.runs("/remind", in_=home.desk, when="in 1 day", text="tea"),
+                await home.alice.runs("/approve", in_=home.desk, request="a\0b"),
+                await home.alice.clicks(hello, "Try again"),
+            ]
+            assert all(each.text.startswith(NOT_DONE) for each in told)
+            await asyncio.to_thread(server.start)
+            made = await home.alice.runs("/remind", in_=home.desk, when="in 1 day", text="a\0b")
+            assert made.text.startswith("I will remind you")
+            unknown = await home.alice.runs("/approve", in_=home.desk, request="a\0b")
+            assert unknown.text == NOT_HERE
+            await press(home.alice, hello)
+            await home.said("Hello again.")
+            ended = await stopped(process)
+    assert ended.status == 0
+    assert "Traceback" not in ended.err
 
 
 async def test_chat_and_check_work_with_it(home: Setup, postgres: Server, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from bot.commands.parsing import Add, check_database, complain
-from bot.errors import StorageError
+from bot.commands.parsing import Add, check_database, complain, say
+from bot.errors import ConfigError, StorageError
 
 
 def add_databases(add: Add) -> None:
@@ -51,15 +51,20 @@ def _migrate_store(given: argparse.Namespace) -> int:
     from bot.storage.moving import move
 
     try:
-        move(
+        moved = move(
             given.source,
             given.target,
-            told=lambda moved: print(f"{moved.table:<20} {moved.rows:>10,}  {moved.digest[:16]}"),
+            told=lambda each: say(f"{each.table:<20} {each.rows:>10,}  {each.digest[:16]}"),
         )
+    except ConfigError as exc:
+        complain(f"Nothing was moved: {exc}")
+        return 2
     except StorageError as exc:
         complain(f"Nothing was moved: {exc}")
         return 1
-    print("All of it is there, and the same. The source is as it was: let no bot use it any more.")
+    if marked := sum(each.marked for each in moved):
+        say(f"{marked:,} rows had characters that not every database keeps: each is now \ufffd.")
+    say("All of it is there, and the same. The source is as it was: let no bot use it any more.")
     return 0
 
 
@@ -99,5 +104,5 @@ async def _let_it_have(settings: Any) -> int:
         finally:
             await store.close()
     whose = f"belongs to {account.bot['username']} ({account.application_id})"
-    print(f"The database {whose} {'now' if news else 'already'}.")
+    say(f"The database {whose} {'now' if news else 'already'}.")
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -24,6 +25,14 @@ class Add(Protocol):
 def complain(first: str, *lines: str) -> None:
     """Print what went wrong where errors go."""
     print(first, *(f"  - {line}" for line in lines), sep="\n", file=sys.stderr)
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print a text at once; when nobody reads what is printed any more, nobody is told any more."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def check_database(settings: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from contextlib import aclosing
 from typing import Any
 
-from bot.commands.parsing import Add, check_database, complain, day, moment
+from bot.commands.parsing import Add, check_database, complain, day, moment, say
 from bot.errors import StorageError
 
 
@@ -59,7 +59,7 @@ async def _tell_usage(settings: Any, given: argparse.Namespace) -> None:
     try:
         store = UsageStore(database)
         async for piece in usage_report(store, since=given.since, by=by, csv=given.csv):
-            print(piece, end="")
+            say(piece, end="")
     finally:
         await database.close()
 
@@ -80,6 +80,6 @@ async def _print_audit(settings: Any, given: argparse.Namespace) -> None:
         entries = whole_audit(store, since=given.since, session_id=given.session)
         async with aclosing(entries) as found:
             async for entry in found:
-                print(entry.to_json() if given.json else entry)
+                say(entry.to_json() if given.json else str(entry))
     finally:
         await store.close()

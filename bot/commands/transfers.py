@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bot.commands.parsing import Add, check_database, complain, session_id
+from bot.commands.parsing import Add, check_database, complain, say, session_id
 from bot.errors import SessionExistsError, StorageError, TransferError
 
 T = TypeVar("T")
@@ -62,6 +62,7 @@ def _import(given: argparse.Namespace) -> int:
 def _export(given: argparse.Namespace) -> int:
     from bot.config import load_settings
     from bot.joining.resources import make_store
+    from bot.storage.private import opener
     from bot.transfer import export_session
 
     settings = load_settings(given.env_file, discord=False, model=False)
@@ -73,9 +74,9 @@ def _export(given: argparse.Namespace) -> int:
         )
         text = json.dumps(asyncio.run(exporting), ensure_ascii=True, indent=1)
         if given.out is None:
-            print(text)
+            say(text)
         else:
-            with given.out.open("x", encoding="utf-8") as file:
+            with open(given.out, "x", encoding="utf-8", opener=opener) as file:
                 file.write(f"{text}\n")
     except (TransferError, StorageError) as exc:
         complain(f"Nothing was exported: {exc}")

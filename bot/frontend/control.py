@@ -16,7 +16,6 @@ from bot.errors import (
 from bot.events import (
     Ask,
     Author,
-    ErrorEvent,
     UserMessageEvent,
 )
 from bot.frontend.access import may_ask_again, may_stop
@@ -92,12 +91,12 @@ class Control:
             return TOO_FAST
         try:
             run = self._agent.again(session_id, turn_id, by=by, ask=ask)
-            first = await self._runs.begin(session_id, run)
+            await self._runs.begin_by_hand(session_id, run)
         except NotLatestError as exc:
             return BUSY if exc.busy else NOT_LATEST
         except AccessDeniedError:
             return NOT_HERE
-        return first.message if isinstance(first, ErrorEvent) else ASKED
+        return ASKED
 
     @owned
     async def reset(self, session_id: str, actor: Actor) -> str:

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from bot.errors import StorageError
+
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -43,7 +45,10 @@ class Tasks:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("%s failed", task.get_name(), exc_info=error)
+            expected = isinstance(error, StorageError)
+            logger.error(
+                "%s failed: %s", task.get_name(), error, exc_info=None if expected else error
+            )
 
     async def finish(self, seconds: float) -> bool:
         """Wait for what runs, also what it starts; return whether all of it ended in time."""

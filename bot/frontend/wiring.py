@@ -181,6 +181,7 @@ def wire(
         )
     comeback = Comeback(
         marks=marks,
+        over=reconciler.retry,
         recover=recovery.recover,
         remind=lambda: reminders.wake(),
         waiting=reading,

@@ -7,6 +7,7 @@ is made in a file beside the target, checked, and only then takes the target's p
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -90,7 +91,9 @@ def _connection(path: Path) -> sqlite3.Connection:
 
 
 def _keep(partial: Path, target: Path) -> None:
-    """Let the copy take the target's place, for good."""
+    """Let the copy take the target's place, for good; who may read it stays as it was."""
+    if target.exists():
+        shutil.copymode(target, partial)
     with partial.open("rb") as file:
         os.fsync(file.fileno())
     partial.replace(target)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.errors import ConfigError, StorageError
+from bot.storage.private import make_folder
 
 
 @contextlib.contextmanager
@@ -25,15 +26,49 @@ def claimed(database: Path) -> Iterator[None]:
         ConfigError: if another process is; names it.
         StorageError: if no lock can be held beside the database.
     """
-    database = database.resolve()
-    path = database.with_name(f"{database.name}-bot")
+    path = _path(database)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as exc:
         raise StorageError(f"{path}: {exc.strerror}") from exc
-    try:
+    with _closing(descriptor):
         _lock(descriptor, database)
+        _sign(descriptor)
+        yield
+
+
+@contextlib.contextmanager
+def unclaimed(database: Path) -> Iterator[None]:
+    """See to it that no bot works with a database beside which we cannot make files.
+
+    A bot on another machine, or by another way to the same place, may be able to.
+
+    Raises:
+        ConfigError: if one does; names it.
+        StorageError: if that cannot be known.
+    """
+    path = _path(database)
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        yield
+        return
+    except OSError as exc:
+        raise StorageError(f"{path}: {exc.strerror}") from exc
+    with _closing(descriptor):
+        _lock(descriptor, database)
+        yield
+
+
+def _path(database: Path) -> Path:
+    database = database.resolve()
+    return database.with_name(f"{database.name}-bot")
+
+
+@contextlib.contextmanager
+def _closing(descriptor: int) -> Iterator[None]:
+    try:
         yield
     finally:
         os.close(descriptor)
@@ -44,12 +79,11 @@ def _lock(descriptor: int, database: Path) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise ConfigError(
-            f"another bot works with the database {database}: {_signed(descriptor)}. "
+            f"another bot works with the database {database.resolve()}: {_signed(descriptor)}. "
             "Stop it first, or set DATABASE to another file."
         ) from None
     except OSError as exc:
         raise StorageError(f"no lock can be held beside {database}: {exc.strerror}") from exc
-    _sign(descriptor)
 
 
 def _sign(descriptor: int) -> None:

@@ -18,6 +18,7 @@ from bot.errors import StorageError
 from bot.failpoints import around
 from bot.storage.jobs import Connection, Fate, Jobs, Later
 from bot.storage.migrations import migrate
+from bot.storage.texts import kept
 
 T = TypeVar("T")
 
@@ -68,13 +69,13 @@ class Statements:
 
     def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
         """Run one statement."""
-        cursor = self._connection.execute(sql, values)
+        cursor = self._connection.execute(sql, kept(values))
         self._cursors.append(cursor)
         return cursor
 
     def insist(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
         """Run one statement that has to change one row."""
-        if self._connection.execute(sql, values).rowcount != 1:
+        if self._connection.execute(sql, kept(values)).rowcount != 1:
             raise otherwise()
 
     def end(self) -> None:
@@ -126,7 +127,7 @@ class Transactions:
 
 
 class Lane:
-    """A way to one connection; opened once, then used from one event loop at a time.
+    """A way to one connection of a file; opened once, then used from one event loop at a time.
 
     Attributes:
         spoiled: Whether the connection met an error after which another one is needed.
@@ -137,8 +138,6 @@ class Lane:
         path: Path,
         begin: str,
         prepare: Callable[[sqlite3.Connection], None],
-        *,
-        create: bool,
     ) -> None:
         self.begin = begin
         self.writes = begin != "BEGIN"
@@ -147,7 +146,7 @@ class Lane:
         self.failure: Exception | None = None
         self.spoiled = False
         self._path = path
-        self._uri = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
+        self._uri = f"file:{quote(str(path))}?mode=rw"
 
     async def open(self) -> None:
         """Open the connection.

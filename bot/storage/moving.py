@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.errors import StorageError
+from bot.storage import ends
 from bot.storage.database import Row
-from bot.storage.ends import End, Table, opened
+from bot.storage.ends import End, Table
+from bot.storage.texts import kept
 
 PAGE = 500
 PAGE_OF_BLOBS = 4
@@ -22,11 +24,16 @@ PAGE_OF_BLOBS = 4
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What was moved of one table: how many rows, and their hash."""
+    """What was moved of one table: how many rows, and their hash.
+
+    Attributes:
+        marked: In how many rows there is a mark for what not every engine can keep (see `texts`).
+    """
 
     table: str
     rows: int
     digest: str
+    marked: int = field(default=0, compare=False)
 
 
 def move(
@@ -35,16 +42,18 @@ def move(
     """Move everything into an empty database, and check that it is the same there.
 
     Args:
-        source: An address as `opened` takes it; the database stays as it is.
+        source: An address as `ends` takes it; the database stays as it is.
         target: Another one; its tables are made if need be.
         told: Hears of each table that was moved, before the check.
 
     Raises:
         ConfigError: if an address is none, or a bot works with a database.
-        StorageError: if the target is not empty, something cannot be read or written, or what
-            arrived is not the same; the target is then as it was.
+        StorageError: if the two are one, the target is not empty, something cannot be read or
+            written, or what arrived is not the same; the target is then as it was.
     """
-    with opened(source, new=False) as here, opened(target, new=True) as there:
+    if ends.is_same(source, target):
+        raise StorageError("the source and the target are the same database")
+    with ends.source(source) as here, ends.target(target) as there:
         pairs = _paired(here.tables(), there.tables())
         for _, table in pairs:
             if there.rows(f"SELECT 1 FROM {table.name} LIMIT 1"):  # noqa: S608 - our own names
@@ -77,11 +86,13 @@ def _shared(here: Table, there: Table) -> tuple[Table, Table]:
 
 
 def _move(here: End, from_: Table, there: End, to: Table) -> Moved:
-    count, total = 0, 0
+    count, total, marked = 0, 0, 0
     for page in _pages(here, from_):
-        there.insert(to, page)
-        count, total = count + len(page), total + sum(map(_number, page))
-    return _summed(to, count, total)
+        rows = [kept(row) for row in page]
+        there.insert(to, rows)
+        count, total = count + len(rows), total + sum(map(_number, rows))
+        marked += sum(row != was for row, was in zip(rows, page, strict=True))
+    return _summed(to, count, total, marked)
 
 
 def _measured(end: End, table: Table) -> Moved:
@@ -91,15 +102,15 @@ def _measured(end: End, table: Table) -> Moved:
     return _summed(table, count, total)
 
 
-def _summed(table: Table, count: int, total: int) -> Moved:
-    return Moved(table.name, count, f"{total % 2**256:064x}")
+def _summed(table: Table, count: int, total: int, marked: int = 0) -> Moved:
+    return Moved(table.name, count, f"{total % 2**256:064x}", marked)
 
 
 def _number(row: Row) -> int:
     """Return the hash of a row; a table's is the sum, since each engine has its own order."""
     digest = hashlib.sha256()
     for value in map(_plain, row):
-        text = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
+        text = value if isinstance(value, bytes) else repr(value).encode()
         digest.update(f"{type(value).__name__} {len(text)} ".encode())
         digest.update(text)
     return int.from_bytes(digest.digest(), "big")

@@ -20,6 +20,7 @@ from psycopg.adapt import PyFormat, Transformer
 
 from bot.storage import patience
 from bot.storage.jobs import Cursor
+from bot.storage.texts import kept
 
 PREPARED = 500
 """How many statements the server is to remember; of each other one it makes a plan every time."""
@@ -88,7 +89,7 @@ class Pipeline:
             raise first
 
     def _send(self, sql: str, values: Sequence[Any], awaited: _Awaited) -> None:
-        given = self.values.dump_sequence(values, [PyFormat.TEXT] * len(values))
+        given = self.values.dump_sequence(kept(values), [PyFormat.TEXT] * len(values))
         name = self._names.get(sql)
         if name is None and len(self._names) < PREPARED:
             name = self._prepare(sql)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bot.errors import StorageError
 from bot.storage.database import Database
 from bot.storage.jobs import Connection, Later
+from bot.storage.private import make_private
 from bot.storage.purging import Purging
 
 if TYPE_CHECKING:
@@ -121,11 +122,12 @@ class SQLiteDatabase(Database):
         from bot.storage import connection  # SQLite is not imported before it is used
 
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._check()
+            if not self._was_spoiled:
+                make_private(self.path)
         except OSError as exc:
             raise StorageError(f"{self.path}: {exc}") from exc
-        make = partial(connection.Lane, self.path, create=not self._was_spoiled)
+        make = partial(connection.Lane, self.path)
         writer = make("BEGIN IMMEDIATE", connection.prepare_writer)
         reader = make("BEGIN", connection.prepare_reader)
         await writer.open()

@@ -242,6 +242,21 @@ async def test_the_agent_schedules_once_freely_with_a_way_back(time: Time) -> No
     assert time.said == []
 
 
+async def test_what_no_database_can_keep_is_said_with_a_mark_in_its_place(time: Time) -> None:
+    stage = time.stage
+    broken = {"text": "nothing \0 at all", "in_minutes": 5}
+    stage.model.says(calls=[("schedule", broken)]).then("Will do.")
+    async with time.running():
+        await stage.alice.says("remind me of nothing", in_=stage.desk)
+        await stage.says(stage.desk, "Will do.")
+        await time.remind("in 5 minutes", "half a parrot \ud83e")
+        told = await stage.alice.runs("/reminders", in_=stage.desk, cancel="a\0b\ud83e")
+        assert told.text == NOT_THERE
+        time.passes(minutes=5)
+        await stage.says(stage.desk, "half a parrot \ufffd")
+        await stage.says(stage.desk, "nothing \ufffd at all")
+
+
 async def test_what_comes_again_waits_for_whose_it_is(time: Time) -> None:
     stage = time.stage
     weekly = {"text": "post the agenda", "at": "09:00", "weekdays": ["Monday"], "ask": True}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -18,9 +19,14 @@ from bot.sessions.database.sql import SQLSessionManager
 from bot.sessions.stores.deliveries import Delivery, DeliveryStore
 from bot.sessions.stores.marks import MarkStore
 from bot.storage import ends, moving
-from bot.storage.ends import Table, opened
+from bot.storage.claim import claimed
+from bot.storage.ends import Table
+from bot.storage.ends.file import _FileEnd
+from bot.storage.ends.server import _ServerEnd
+from bot.storage.migrations import own_tables, scripts
 from bot.storage.moving import Moved, move
-from tests.commands import run
+from tests.commands import run, running
+from tests.disks import bound, mounted, remount
 from tests.postgres import Server
 from tests.sessions.samples import answers, says
 
@@ -72,9 +78,33 @@ async def fill(address: str, count: int = 12) -> None:
 
 
 def measured(address: str) -> list[Moved]:
-    with opened(address, new=False) as end:
+    with ends.source(address) as end:
         tables = (replace(each, columns=sorted({*each.columns} - OWN)) for each in end.tables())
         return sorted((moving._measured(end, table) for table in tables), key=str)
+
+
+def is_untouched(address: str) -> bool:
+    """Whether nothing was made in a database, or of a file."""
+    if address.startswith("sqlite"):
+        path = Path(address.removeprefix("sqlite:///"))
+        return [each.name for each in path.parent.glob(f"{path.name}*")] in (
+            [],
+            [f"{path.name}-bot"],
+        )
+    with psycopg.connect(address) as connection:
+        return (
+            connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public'").rowcount == 0
+        )
+
+
+def older(address: str) -> None:
+    """Take a database's last migration back, which made an index anew."""
+    if address.startswith("sqlite"):
+        with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as file:
+            file.execute(f"PRAGMA user_version = {len(scripts()) - 1}")
+    else:
+        with psycopg.connect(address) as connection:
+            connection.execute("UPDATE schema SET version = version - 1")
 
 
 @pytest.fixture(params=["to a server", "to a file"])
@@ -130,11 +160,11 @@ async def test_what_arrives_changed_is_undone(
 
         return change
 
-    for kind in (ends._File, ends._Server):
+    for kind in (_FileEnd, _ServerEnd):
         monkeypatch.setattr(kind, "insert", broken(kind.insert))
     with pytest.raises(StorageError, match="of events is not the same"):
         await asyncio.to_thread(move, source, target)
-    assert all(each.rows == 0 for each in measured(target))
+    assert is_untouched(target)
 
 
 async def test_a_move_that_is_cut_off_leaves_nothing_and_can_be_made_again(
@@ -149,7 +179,7 @@ async def test_a_move_that_is_cut_off_leaves_nothing_and_can_be_made_again(
 
     with pytest.raises(KeyboardInterrupt):
         move(source, target, told=cut)
-    assert all(each.rows == 0 for each in measured(target))
+    assert is_untouched(target)
     move(source, target)
     assert measured(target) == measured(source)
 
@@ -161,11 +191,12 @@ async def test_a_database_that_a_bot_works_with_is_not_moved(server: str, file: 
     with pytest.raises(StorageError, match="another Parley works with it"):
         await asyncio.to_thread(move, server, file)
     await manager.close()
-    with opened(server, new=False):
+    with ends.source(server):
         with pytest.raises(StorageError, match="it is being moved"):
             await manager.initialize()
         await manager.close()
-    with opened(file, new=True), pytest.raises(ConfigError, match="another bot works with"):
+    await fill(file)
+    with ends.source(file), pytest.raises(ConfigError, match="another bot works with"):
         move(file, server)
 
 
@@ -182,13 +213,124 @@ def test_what_is_no_database_is_told(server: str, tmp_path: Path) -> None:
     assert "s3cret" not in str(caught.value)
 
 
-def test_databases_of_different_versions_are_not_mixed(server: str, file: str) -> None:
-    with closing(psycopg.connect(server, autocommit=True)) as connection:
-        connection.execute("CREATE TABLE novelty (key TEXT PRIMARY KEY)")
-    with opened(file, new=True) as end:
-        end.commit()
-    with pytest.raises(StorageError, match="different tables"):
-        move(file, server)
+async def test_a_source_of_an_older_version_is_left_as_it_was(way: tuple[str, str]) -> None:
+    source, target = way
+    await fill(source)
+    older(source)
+    for _ in range(2):
+        with pytest.raises(StorageError, match=r"an older Parley made.* start this one's bot"):
+            await asyncio.to_thread(move, source, target)
+    assert is_untouched(target)
+    manager = sessions(source)
+    await manager.initialize()
+    await manager.close()
+    await asyncio.to_thread(move, source, target)
+    assert measured(target) == measured(source)
+
+
+def test_a_source_that_is_none_of_ours_is_refused(way: tuple[str, str]) -> None:
+    source, target = way
+    if source.startswith("sqlite"):
+        Path(source.removeprefix("sqlite:///")).touch()
+    with pytest.raises(StorageError, match="no database of Parley's"):
+        move(source, target)
+    assert is_untouched(target)
+
+
+async def test_tables_of_others_are_passed_over(way: tuple[str, str]) -> None:
+    for address in way:
+        theirs = "CREATE TABLE spatial_ref_sys (srid INTEGER PRIMARY KEY)"
+        if address.startswith("sqlite"):
+            with closing(sqlite3.connect(address.removeprefix("sqlite:///"))) as file:
+                file.execute(theirs)
+        else:
+            with closing(psycopg.connect(address, autocommit=True)) as connection:
+                connection.execute(theirs)
+    source, target = way
+    await fill(source)
+    moved = await asyncio.to_thread(move, source, target)
+    assert {each.table for each in moved} == set(own_tables())
+    assert measured(target) == measured(source)
+
+
+def test_each_engine_has_the_same_tables(server: str) -> None:
+    with ends.target(server) as end:
+        assert [table.name for table in end.tables()] == own_tables()
+
+
+@pytest.mark.parametrize("kind", ["file", "server"])
+async def test_a_database_is_not_moved_into_itself(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    address: str = request.getfixturevalue(kind)
+    await fill(address)
+    if kind == "file":
+        (tmp_path / "link.db").symlink_to(tmp_path / "parley.db")
+        other = f"sqlite:///{tmp_path / 'link.db'}"
+    else:
+        other = address.replace("postgresql://", "postgres://").replace("127.0.0.1", "localhost")
+    before = measured(address)
+    for target in (address, other):
+        with pytest.raises(StorageError, match="are the same database"):
+            await asyncio.to_thread(move, address, target)
+    assert measured(address) == before
+
+
+async def test_texts_that_only_one_engine_keeps_are_marked_and_told(
+    file: str, server: str, tmp_path: Path
+) -> None:
+    await fill(file)
+    with closing(sqlite3.connect(tmp_path / "parley.db")) as old:
+        old.executemany("INSERT INTO marks VALUES (?, ?)", [("b", "b\0c"), ("\0", "d"), ("e", "f")])
+        old.commit()
+    before = measured(file)
+    ended = await run("migrate-store", file, server, in_=tmp_path)
+    assert (ended.status, ended.err) == (0, "")
+    assert "2 rows had characters" in ended.out.splitlines()[-2]
+    assert measured(file) == before
+    store = MarkStore(sessions(server).database)
+    assert [await store.get(key) for key in ("b", "\ufffd", "e")] == ["b\ufffdc", "d", "f"]
+    await store._database.close()
+
+
+@pytest.mark.parametrize("log", [False, True])
+async def test_a_source_on_a_medium_that_cannot_be_written_is_read(
+    log: bool, server: str, tmp_path: Path
+) -> None:
+    with mounted(tmp_path / "disk", "8m") as folder:
+        address = f"sqlite:///{folder / 'parley.db'}"
+        await fill(address)
+        with closing(sqlite3.connect(folder / "parley.db")) as open_still:
+            if log:  # what was committed last is beside the file, as after a kill
+                open_still.execute("UPDATE sessions SET user_id = 'bob'")
+                open_still.commit()
+                copied = folder / "copy"
+                copied.mkdir()
+                for each in folder.glob("parley.db*"):
+                    if each.is_file():
+                        (copied / each.name).write_bytes(each.read_bytes())
+                address = f"sqlite:///{copied / 'parley.db'}"
+        remount(folder, "ro")
+        try:
+            moved = await asyncio.to_thread(move, address, server)
+            assert measured(address) == measured(server)
+        finally:
+            remount(folder, "rw")
+    assert {each.table: each.rows for each in moved}["sessions"] == 12
+    with psycopg.connect(server) as connection:
+        [(owner,)] = connection.execute("SELECT DISTINCT user_id FROM sessions").fetchall()
+    assert owner == ("bob" if log else "alice")
+
+
+async def test_a_bot_is_noticed_that_works_with_a_medium_that_we_cannot_write(
+    server: str, tmp_path: Path
+) -> None:
+    with mounted(tmp_path / "disk", "8m") as folder:
+        address = f"sqlite:///{folder / 'parley.db'}"
+        await fill(address)
+        with bound(folder, tmp_path / "seen") as seen, claimed(folder / "parley.db"):
+            with pytest.raises(ConfigError, match="another bot works with"):
+                await asyncio.to_thread(move, f"sqlite:///{seen / 'parley.db'}", server)
 
 
 async def test_the_command_tells_what_it_moved(server: str, file: str, tmp_path: Path) -> None:
@@ -201,10 +343,28 @@ async def test_the_command_tells_what_it_moved(server: str, file: str, tmp_path:
     again = await run("migrate-store", file, server, in_=tmp_path)
     assert again.status == 1
     assert again.err.startswith("Nothing was moved: ")
+    wrong = await run("migrate-store", file, "mysql://host/x", in_=tmp_path)
+    assert (wrong.status, wrong.out) == (2, "")
+    assert wrong.err.startswith("Nothing was moved: A database is sqlite")
+
+
+@pytest.mark.parametrize("buffered", ["", "1"])
+async def test_who_listens_no_more_changes_nothing(
+    buffered: str, server: str, file: str, tmp_path: Path
+) -> None:
+    await fill(file)
+    settings = {"PYTHONUNBUFFERED": buffered}
+    async with running("migrate-store", file, server, in_=tmp_path, settings=settings) as process:
+        assert process.stdout is not None
+        process.stdout._transport.close()  # type: ignore[attr-defined]
+        assert process.stderr is not None
+        assert await process.stderr.read() == b""
+        assert await process.wait() == 0
+    assert measured(server) == measured(file)
 
 
 def test_no_table_numbers_its_rows_by_itself(server: str) -> None:
     """What is moved would else be numbered again from the start; `move` would have to see to it."""
-    with opened(server, new=True) as end:
+    with ends.target(server) as end:
         assert end.rows("SELECT * FROM pg_sequences") == []
         assert all(table.key for table in end.tables())

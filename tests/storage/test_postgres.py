@@ -210,7 +210,7 @@ async def test_a_statement_nobody_looked_at_fails_its_own_job_alone(
         insert("a"),
         insert("a"),
         lambda connection: connection.execute("nonsense").close(),
-        lambda connection: connection.execute(INSERT, ("half a \0 text",)).close(),
+        lambda connection: connection.execute(INSERT, (object(),)).close(),
         lambda connection: connection.execute(COUNT).fetchone()[0],
         insert("b"),
     )

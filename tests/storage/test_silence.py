@@ -126,7 +126,9 @@ async def test_a_migration_may_take_its_time(
     monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 2.0)
     slow = tmp_path / "9999_slow.sql"
     slow.write_text("SELECT pg_sleep(3)")
-    monkeypatch.setattr("bot.storage.migrations.scripts", lambda engine: [*scripts(engine), slow])
+    monkeypatch.setattr(
+        "bot.storage.migrations.scripts", lambda engine="postgres": [*scripts(engine), slow]
+    )
     await database.open()
     assert await database.fetch("SELECT version FROM schema") == [(len(scripts("postgres")) + 1,)]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.commands import run
 from tests.transfer.test_reading import TALK, written
 
@@ -25,6 +27,28 @@ async def test_a_file_goes_in_and_comes_out(tmp_path: Path) -> None:
     assert refused.err == "Nothing was exported: ann.json: File exists\n"
     copied = await run("import", "ann.json", "--session", "bob", in_=tmp_path)
     assert copied.status == 0
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+async def test_what_no_database_can_keep_goes_in_with_a_mark_in_its_place(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    server = engine == "postgres"
+    settings = (
+        {"DATABASE_URL": request.getfixturevalue("postgres").new_database()} if server else {}
+    )
+    written(tmp_path, TALK)
+    await run("import", "talk.json", "--session", "ann", in_=tmp_path, settings=settings)
+    given = await run("export", "--session", "ann", in_=tmp_path, settings=settings)
+    export = json.loads(given.out)
+    said = next(each for each in export["events"] if each["kind"] == "user_message")
+    said["author"] = {"user_id": "a\0b", "name": "half \ud83e"}
+    said["text"] = "c\0d\ud83e"
+    written(tmp_path, {**export, "user_id": "a\0b\ud83e"})
+    taken = await run("import", "talk.json", "--session", "bob", in_=tmp_path, settings=settings)
+    assert (taken.status, taken.err) == (0, "")
+    given = await run("export", "--session", "bob", in_=tmp_path, settings=settings)
+    assert json.loads(given.out)["user_id"] == "a\ufffdb\ufffd"
 
 
 async def test_what_is_wrong_is_told_in_a_line(tmp_path: Path) -> None:

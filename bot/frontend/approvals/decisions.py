@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,9 +14,10 @@ from bot.errors import (
     ApprovalDecidedError,
     ApprovalNotFoundError,
     ApprovalRefusedError,
+    StorageError,
     ToolError,
 )
-from bot.events import ApprovalRequestedEvent, ErrorEvent
+from bot.events import ApprovalRequestedEvent
 from bot.frontend.access import may_withdraw
 from bot.frontend.control import NOT_HERE
 from bot.frontend.ids import Place
@@ -28,8 +30,11 @@ from bot.frontend.text import plain
 from bot.frontend.view.card import person
 from bot.sessions.stores.policies import ChangeKind, PolicyChange, server_scope
 
+logger = logging.getLogger(__name__)
+
 WHO_DECIDES = "People with Manage Server, and those named in my configuration, may."
 APPROVED, DENIED, WITHDRAWN = "Approved.", "Denied.", "Withdrawn."
+ONCE = "Approved, but only this once: I cannot write my memory right now."
 ALWAYS = "Approved, and from now on without asking. `/policy` lists it, and can take it back."
 
 
@@ -174,15 +179,18 @@ class Decisions:
         said = await self.approve(asked.session_id, approval_id, asked.actor, note)
         if said != APPROVED:
             return said
-        await self._policies.add(
-            PolicyChange(
-                scope=grant.scope,
-                kind=ChangeKind.GRANT,
-                subject=grant.tool,
-                by=asked.actor.user_id,
-                body=grant_to_json(grant),
-            )
+        change = PolicyChange(
+            scope=grant.scope,
+            kind=ChangeKind.GRANT,
+            subject=grant.tool,
+            by=asked.actor.user_id,
+            body=grant_to_json(grant),
         )
+        try:
+            await self._policies.add(change)
+        except StorageError as exc:
+            logger.warning("%s is not allowed from now on: %s", grant.tool, exc)
+            return ONCE
         return ALWAYS
 
     async def withhold(self, session_id: str, approval_id: str, why: str) -> None:
@@ -201,7 +209,7 @@ class Decisions:
         if found is None or found.session_id != session_id:
             return NOT_HERE
         try:
-            first = await self._runs.begin(session_id, run)
+            await self._runs.begin_by_hand(session_id, run)
         except ApprovalDecidedError as exc:
             self._reconciler.wake(session_id)
             return too_late(exc)
@@ -209,7 +217,7 @@ class Decisions:
             return NOT_HERE
         except ToolError as exc:
             return plain(str(exc), 1000)
-        return first.message if isinstance(first, ErrorEvent) else done
+        return done
 
 
 def told(grant: Grant) -> str:

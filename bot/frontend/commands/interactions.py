@@ -6,8 +6,10 @@ import logging
 from collections.abc import Sequence
 
 import discord
+from discord import app_commands
 
 from bot.agent.loop.failures import logged
+from bot.errors import StorageError
 from bot.failpoints import around
 from bot.frontend.ids import Place, PlaceKind
 from bot.frontend.refusals import DiscordError, asked
@@ -18,6 +20,9 @@ logger = logging.getLogger(__name__)
 
 TAKEN = 40060
 """Discord's number for one that is acknowledged already: reference, "JSON error codes"."""
+NOT_DONE = (
+    "I cannot read or write my memory right now, so nothing was done. Please try again in a while"
+)
 
 
 async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
@@ -63,9 +68,12 @@ async def tell_failure(interaction: discord.Interaction, error: Exception) -> No
     """Tell who clicked or commanded that it failed, with a reference that the log repeats."""
     if _left(error):
         return
-    reference = logged("an interaction failed", error)
+    cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
+    is_outage = isinstance(cause, StorageError)
+    reference = logged("an interaction failed", cause, unexpected=not is_outage)
     if interaction.response.is_done() or await acknowledged(interaction):
-        await answer(interaction, f"Something went wrong on my side (reference {reference}).")
+        text = NOT_DONE if is_outage else "Something went wrong on my side"
+        await answer(interaction, f"{text} (reference {reference}).")
 
 
 def is_taken(error: BaseException | None) -> bool:

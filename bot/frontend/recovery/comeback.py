@@ -19,18 +19,23 @@ ROOM = 100_000  # bytes that have to be writable before anybody is asked again
 
 
 class Comeback:
-    """Waits, while the log cannot be written, until it can; then what is open or due goes on."""
+    """Waits, while the log cannot be written, until it can; then what is open or due goes on.
+
+    `over` hears of it first.
+    """
 
     def __init__(
         self,
         *,
         marks: MarkStore,
+        over: Callable[[], None],
         recover: Callable[[], Coroutine[Any, Any, None]],
         remind: Callable[[], None],
         waiting: Tasks,
         work: Tasks,
     ) -> None:
         self._marks = marks
+        self._over = over
         self._recover = recover
         self._remind = remind
         self._waiting = waiting
@@ -56,6 +61,7 @@ class Comeback:
                 break
         self._last = asyncio.get_running_loop().time()
         logger.info("the database can be written again; what is open goes on")
+        self._over()
         self._work.start(self._recover(), name="recovery")
         self._remind()
 

@@ -88,7 +88,7 @@ class Reconciler:
             )
 
     def retry(self) -> None:
-        """Try again now what could not be shown: Discord is there again."""
+        """Try again now what could not be shown: Discord, or the log, is there again."""
         self._hope.set()
         self._hope = asyncio.Event()
 

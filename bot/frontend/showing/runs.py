@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
+from typing import TypeGuard
 
 from bot.agent import AgentRun
-from bot.events import Event
+from bot.errors import StorageError
+from bot.events import ErrorEvent, Event
 from bot.frontend.ids import place_of
 from bot.frontend.showing.follower import Follower
 from bot.frontend.showing.outbox import Outbox
@@ -53,9 +55,19 @@ class Runs:
         Raises:
             ParleyError: what the run raises instead of beginning.
         """
-        first: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
-        self._tasks.start(self._begin(session_id, run, first), name=f"run of {session_id}")
-        return await first
+        return await self._first(session_id, run, by_hand=False)
+
+    async def begin_by_hand(self, session_id: str, run: AgentRun) -> Event:
+        """Do the same for what somebody pressed or commanded, and can try again.
+
+        Raises:
+            StorageError: if the log could not be read or written; nobody else is told.
+            ParleyError: what the run raises instead of beginning.
+        """
+        first = await self._first(session_id, run, by_hand=True)
+        if _is_outage(first):
+            raise StorageError(f"nothing was begun in {session_id}, see [{first.reference}]")
+        return first
 
     def reconcile(self, session_id: str) -> None:
         """Show what was recorded without a run."""
@@ -65,23 +77,47 @@ class Runs:
         """Follow a run that nobody waits for."""
         self._tasks.start(self.follow(session_id, run), name=f"run of {session_id}")
 
-    async def follow(
-        self, session_id: str, run: AgentRun, first: asyncio.Future[Event] | None = None
+    async def follow(self, session_id: str, run: AgentRun) -> None:
+        """Follow a run to its end."""
+        await self._follow(session_id, run, lambda event: True)
+
+    async def _follow(
+        self, session_id: str, run: AgentRun, is_shown: Callable[[Event], bool]
     ) -> None:
-        """Follow a run to its end; `first` is told its first event."""
         follower = self._follower(session_id)
         try:
             async with aclosing(aiter(run)) as events:
                 async for event in events:
-                    if first is not None and not first.done():
-                        first.set_result(event)
-                    await follower.see(event)
+                    if is_shown(event):
+                        await follower.see(event)
         finally:
             follower.leave()
 
-    async def _begin(self, session_id: str, run: AgentRun, first: asyncio.Future[Event]) -> None:
+    async def _first(self, session_id: str, run: AgentRun, *, by_hand: bool) -> Event:
+        first: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
+
+        def is_shown(event: Event) -> bool:
+            if first.done():
+                return True
+            first.set_result(event)
+            if by_hand and _is_outage(event):
+                self._outage.note()
+                return False
+            return True
+
+        begun = self._begin(session_id, run, first, is_shown)
+        self._tasks.start(begun, name=f"run of {session_id}")
+        return await first
+
+    async def _begin(
+        self,
+        session_id: str,
+        run: AgentRun,
+        first: asyncio.Future[Event],
+        is_shown: Callable[[Event], bool],
+    ) -> None:
         try:
-            await self.follow(session_id, run, first)
+            await self._follow(session_id, run, is_shown)
         except Exception as exc:
             if first.done():
                 raise
@@ -104,3 +140,8 @@ class Runs:
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
             metrics=self._metrics,
         )
+
+
+def _is_outage(event: Event) -> TypeGuard[ErrorEvent]:
+    """Return whether it tells that the log cannot be read or written."""
+    return isinstance(event, ErrorEvent) and not event.turn_id

@@ -27,7 +27,7 @@ class Outage:
 
     async def tell(self, channel_id: int, text: str, reference: str) -> None:
         """Say it, unless it was said; that it cannot be said is logged."""
-        self._noted()
+        self.note()
         if channel_id in self._told:
             return
         self._told.add(channel_id)
@@ -35,6 +35,10 @@ class Outage:
             await self._outbox.tell(channel_id, f"{text} (reference {reference})")
         except DiscordError as exc:
             logger.warning("a failure could not be told in %s: %s", channel_id, exc)
+
+    def note(self) -> None:
+        """Note it, without a word: what was recorded all the same goes on later."""
+        self._noted()
 
     def over(self, channel_id: int) -> None:
         """Note that the log could be written for a place."""

@@ -14,6 +14,7 @@ from typing import Protocol
 from bot.errors import StorageError
 from bot.events import new_id
 from bot.storage import Connection
+from bot.storage.private import make_folder, opener
 
 _TELL = """
     SELECT pg_notify('parley', session_id) FROM sessions
@@ -76,10 +77,10 @@ class FileHolders:
         """Return the id of a new holder; clear away dead ones."""
         holder = new_id("holder")
         try:
-            self._directory.mkdir(exist_ok=True)
+            make_folder(self._directory)
             for path in self._directory.iterdir():
                 self.is_alive(connection, path.name)
-            descriptor = os.open(self._directory / holder, os.O_CREAT | os.O_EXCL | os.O_RDWR)
+            descriptor = opener(str(self._directory / holder), os.O_CREAT | os.O_EXCL | os.O_RDWR)
             self._ours[holder] = descriptor
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as exc:
