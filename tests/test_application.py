@@ -95,6 +95,22 @@ async def test_check_tells_it(home: Setup, tmp_path: Path) -> None:
     assert (await run("check", in_=tmp_path, settings=home.settings)).status == 0
 
 
+async def test_it_is_not_adopted_while_a_bot_works_with_it(home: Setup, tmp_path: Path) -> None:
+    other, _ = another(home)
+    async with running("run", in_=tmp_path, settings=home.settings) as process:
+        await home.sandbox.connected(home.bot, PATIENCE)
+        refused = await run("adopt", in_=tmp_path, settings=other.settings)
+        assert refused.status in (1, 2)
+        assert refused.out == ""
+        assert (await stopped(process)).status == 0
+    wrong = {**other.settings, "DISCORD_TOKEN": "wrong"}
+    assert "refuses DISCORD_TOKEN" in (await run("adopt", in_=tmp_path, settings=wrong)).err
+    home.model.says("ok")
+    assert REFUSED in (await run("check", in_=tmp_path, settings=other.settings)).out
+    again = await run("adopt", in_=tmp_path, settings=home.settings)
+    assert again.out == f"The database belongs to Parley ({home.bot.id}) already.\n"
+
+
 async def test_one_that_adopts_it_goes_on_and_leaves_servers_as_any_does(
     home: Setup, tmp_path: Path
 ) -> None:

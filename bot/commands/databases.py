@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import time
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -85,19 +85,17 @@ async def _let_it_have(settings: Any) -> int:
 
     Raises:
         ConfigError: if a bot works with the file.
-        StorageError: if the database cannot be read or written.
+        StorageError: if others work with the database, or it cannot be read or written.
     """
     from bot.check import Account, ask_discord
     from bot.joining.resources import make_store
     from bot.sessions.stores.applications import ApplicationStore
-    from bot.storage.claim import claimed
 
     account = await ask_discord(settings)
     if not isinstance(account, Account):
         complain(f"Nothing was changed: {account.text}")
         return 1
-    served = bool(settings.database_url.get_secret_value())
-    with nullcontext() if served else claimed(settings.database):
+    with _no_bot(settings):
         store = make_store(settings)
         try:
             news = await ApplicationStore(store.database).adopt(account.application_id)
@@ -106,3 +104,15 @@ async def _let_it_have(settings: Any) -> int:
     whose = f"belongs to {account.bot['username']} ({account.application_id})"
     say(f"The database {whose} {'now' if news else 'already'}.")
     return 0
+
+
+def _no_bot(settings: Any) -> AbstractContextManager[None]:
+    """Refuse a database that a bot works with."""
+    from bot.storage.claim import claimed
+    from bot.storage.ends import source
+
+    url = settings.database_url.get_secret_value()
+    if not url:
+        return claimed(settings.database)
+    with source(url):
+        return nullcontext()

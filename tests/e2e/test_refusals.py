@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from bot.frontend.commands.interactions import NOT_DONE
 from bot.sandbox import Overwrite
 from tests.e2e.stage import Stage
 
@@ -46,7 +47,7 @@ async def test_a_command_that_fails_is_told_with_a_reference(
         await stage.says(stage.desk, "Hello.")
         break_database(stage)
         answer = await stage.alice.runs("/reset", in_=stage.desk)
-    assert answer.text.startswith("Something went wrong on my side (reference ")
+    assert answer.text.startswith(f"{NOT_DONE} (reference ")
     assert answer.text.split()[-1].rstrip(").") in caplog.text
 
 
@@ -57,7 +58,7 @@ async def test_a_click_that_fails_is_told_with_a_reference(stage: Stage) -> None
         card = await stage.says(stage.desk, "May I run")
         break_database(stage)
         answer = await stage.mod.clicks(card, "Approve")
-    assert answer.text.startswith("Something went wrong on my side (reference ")
+    assert answer.text.startswith(f"{NOT_DONE} (reference ")
 
 
 async def test_a_file_that_cannot_be_kept_is_told_with_a_reference(stage: Stage) -> None:

@@ -54,8 +54,8 @@ class ApplicationStore:
         if await self._marks.get(OWNER) is None:
             if await self._told() != [str(application_id)]:
                 await self._database.execute(_NOTE_UNSEEN)
-            if not await self._marks.replace(OWNER, None, str(application_id)):
-                await self.check(application_id)
+            await self._marks.replace(OWNER, None, str(application_id))
+        await self.check(application_id)  # of several at once the first one has it
 
     async def adopt(self, application_id: int) -> bool:
         """Let a database belong to an application, whosever it was; return whether that is news."""
