@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.rows import Row, median, times
+from benchmarks.rows import Row, median, plus, times
 from benchmarks.storage import at_once, messages, raw_connection, raw_turn, timed, turn
 from bot.events import codec
 from bot.sessions import Session, SQLiteSessionManager
@@ -24,8 +24,11 @@ RAW = "raw sqlite3"
 FILLED = 40_000
 """Events of all sessions of one row together, at most: where each has few, many are measured."""
 MOST_ROUNDS = 400
-GOALS = ((10, 6.0, 0.5), (100, 0.8 / 0.30, 0.8), (1_000, 1.0 / 2.2, 1.0), (10_000, 0.15, 2.1))
+AWAITED = f"{RAW} in one thread, awaited"
+GOALS = ((100, 0.8 / 0.30, 0.8), (1_000, 1.0 / 2.2, 1.0), (10_000, 0.15, 2.1))
 """Events, and what a turn after them may cost: times its floor, or milliseconds."""
+FEW, MORE = 10, 0.2
+"""So few events that most of a turn is waking a thread three times; milliseconds beside that."""
 COLD = 1.3
 TOGETHER = 60 / 16
 
@@ -94,6 +97,10 @@ def in_memory() -> Path | None:
 async def rows() -> Sequence[Row]:
     made: list[Row] = []
     base = in_memory()
+    with tempfile.TemporaryDirectory(dir=base) as name:
+        floor, ours = await beside_a_thread(Pair(Path(name), FEW, MOST_ROUNDS))
+    what = f"a turn's storage after {FEW} events"
+    made.append(plus(what, "ms", median(floor), median(ours), MORE, AWAITED, 1e3))
     for size, ratio, at_best in GOALS:
         with tempfile.TemporaryDirectory(dir=base) as name:
             pair = Pair(Path(name), size, min(MOST_ROUNDS, max(12, FILLED // size)))
@@ -107,18 +114,18 @@ async def rows() -> Sequence[Row]:
             what = f"a cold load of {size:,} events"
             made.append(times(what, "ms", *map(median, cold), COLD, RAW, 1e3))
     with tempfile.TemporaryDirectory() as name:
-        made.append(await on_disk(Path(name)))
+        floor, ours = await beside_a_thread(Pair(Path(name), 100, 150))
+    what = "a turn's storage after 100 events, on disk"
+    made.append(times(what, "ms", median(floor), median(ours), 1.3, AWAITED, 1e3))
     with tempfile.TemporaryDirectory(dir=base) as name:
-        ours, floor, _ = await at_once(Path(name) / "ours.db", 25)
-    made.append(
-        times("200 sessions at once", "ms", floor, ours, TOGETHER, f"{RAW}, two commits", 1.0, 60)
-    )
+        together, raw, _ = await at_once(Path(name) / "ours.db", 25)
+    of = f"{RAW}, two commits"
+    made.append(times("200 sessions at once", "ms", raw, together, TOGETHER, of, 1.0, 60))
     return made
 
 
-async def on_disk(folder: Path) -> Row:
-    """The same on disk; the floor is one thread that commits for others."""
-    pair = Pair(folder, 100, 150)
+async def beside_a_thread(pair: Pair) -> tuple[list[float], list[float]]:
+    """Time turns as `Pair.warm` does; the floor is one thread that commits for others."""
     await pair.fill()
     floor, ours = [], []
     worker = Worker(pair)
@@ -129,9 +136,7 @@ async def on_disk(folder: Path) -> Row:
         ours.append(await timed(lambda n=name, i=seq: turn(pair.manager, n, i)))  # type: ignore[misc]
     await worker.close()
     await pair.close()
-    what = "a turn's storage after 100 events, on disk"
-    of = f"{RAW} in one thread, awaited"
-    return times(what, "ms", median(floor), median(ours), 1.3, of, 1e3)
+    return floor, ours
 
 
 class Worker:
