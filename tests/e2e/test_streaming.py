@@ -1,7 +1,11 @@
 """An answer that is being written, with the limits of Discord."""
 
 import asyncio
+from collections.abc import Sequence
 
+import pytest
+
+from bot.frontend.showing.follower import Follower
 from bot.frontend.showing.outbox import Outbox
 from bot.frontend.view.shown import Key, Purpose, Shown
 from bot.sandbox import REAL_LIMITS, Limits, Rate, Refusal
@@ -110,6 +114,34 @@ async def test_a_turn_that_begins_to_wait_takes_the_line_away(stage: Stage) -> N
         stage.tools.may_finish.set()
         await line.until(lambda message: message.deleted)
     assert stage.said(stage.desk) == [card.content]
+
+
+async def test_an_answer_after_a_wait_that_was_over_at_once_is_streamed(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that waited goes on by itself: its line was taken away meanwhile."""
+    may_go_on, follow = asyncio.Event(), Follower._tools
+
+    async def late(follower: Follower, turn_id: str) -> Sequence[str]:
+        if stage.tools.may_finish.is_set():
+            await may_go_on.wait()
+        return await follow(follower, turn_id)
+
+    monkeypatch.setattr(Follower, "_tools", late)
+    stage.model.says(calls=[("long_job", {"name": "one"}), ("delete_file", {"path": "a.txt"})])
+    gate = stage.model.pauses("Both are", then=" done.")
+    async with stage.running():
+        await stage.alice.says("do both", in_=stage.desk)
+        await stage.desk.until(lambda found: len(found) == 3)
+        await stage.mod.clicks(stage.desk.messages[1], "Approve")
+        await stage.desk.until(lambda found: is_written(found[-1]))
+        stage.tools.may_finish.set()
+        await stage.desk.until(lambda found: not any(is_written(each) for each in found))
+        await stage.mod.clicks(stage.desk.messages[2], "Approve")
+        may_go_on.set()
+        await stage.desk.until(lambda found: found[-1].content.startswith("Both are"))
+        gate.release()
+        await stage.says(stage.desk, "Both are done.")
 
 
 async def test_a_line_that_a_killed_bot_left_is_gone_or_the_answer(stage: Stage) -> None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.agent import tool
+from bot.agent import Actor, tool
 from bot.agent.loop import heeding
 from bot.errors import StorageError
 from bot.events import RecordedEvent, ToolResultEvent
 from bot.frontend import ParleyClient
 from bot.frontend.recovery.recovery import Recovery
-from bot.sessions import PostgresSessionManager
+from bot.frontend.showing.draft import using
+from bot.sessions import Lease, PostgresSessionManager, Session
 from tests.e2e.stage import PATIENCE, Stage, parley
 from tests.postgres import Server
 from tests.setups import labels
@@ -215,3 +216,64 @@ async def test_a_reminder_that_is_due_in_both_is_said_once(
         for each in (first, second):
             assert await each._parts.work.finish(PATIENCE)
     assert len(stage.said(stage.desk)) == 1
+
+
+class Hesitant(PostgresSessionManager):
+    """Takes no lease before it may."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.may_run = asyncio.Event()
+
+    async def lease(self, session_id: str, holder: str) -> Lease:
+        await self.may_run.wait()
+        return await super().lease(session_id, holder)
+
+
+async def test_what_one_has_begun_to_show_the_other_shows_to_its_end(
+    stage: Stage, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody runs the turn for a moment, and just then the first looks what there is to show."""
+    url, session_id = postgres.new_database(), f"channel-{stage.desk.id}"
+    ours, theirs, at_work = PostgresSessionManager(url), Hesitant(url), using(["long_job"])
+    stage.model.says(calls=[("long_job", {"name": "one"}), ("delete_file", {"path": "a.txt"})])
+    async with process(stage, ours) as first:
+        await stage.alice.says("do both", in_=stage.desk)
+        await stage.desk.until(lambda messages: len(messages) == 3, PATIENCE)
+        await stage.mod.clicks(stage.desk.messages[1], "Approve")
+        await stage.desk.until(lambda messages: messages[-1].content == at_work, PATIENCE)
+        may_look = held_back(first, monkeypatch)
+        stage.tools.may_finish.set()
+        await until(theirs, session_id, lambda session: session.waits)
+        async with process(stage, theirs) as second:
+            stage.model.says("Both done.")
+            [request] = await second.agent.pending(session_id)
+            mod = Actor(user_id=f"user-{stage.mod.id}", moderator=True)
+            await second._parts.decisions.approve(session_id, request.approval_id, mod)
+            await until(theirs, session_id, lambda session: not session.waits)
+            may_look.set()
+            await first._parts.reconciler.caught_up(session_id)
+            theirs.may_run.set()
+            await stage.says(stage.desk, "Both done.")
+
+
+def held_back(client: ParleyClient, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Let a client show nothing before the event that is returned is set."""
+    may_look, reconciler = asyncio.Event(), client._parts.reconciler
+    go_on = reconciler._pass
+
+    async def later(session_id: str) -> bool:
+        await may_look.wait()
+        return await go_on(session_id)
+
+    monkeypatch.setattr(reconciler, "_pass", later)
+    return may_look
+
+
+async def until(
+    store: PostgresSessionManager, session_id: str, holds: Callable[[Session], bool]
+) -> None:
+    """Return once something holds of a session."""
+    async with asyncio.timeout(PATIENCE):
+        while (session := await store.get(session_id)) is None or not holds(session):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

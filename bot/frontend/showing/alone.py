@@ -38,6 +38,10 @@ class Showing:
         """Whether other processes may show the same sessions."""
         return self._others is not None
 
+    async def is_here(self, session_id: str) -> bool:
+        """Return whether this process runs a session, where others might."""
+        return self._others is None or await self._others.is_run_here(session_id)
+
     async def is_elsewhere(self, session_id: str) -> bool:
         """Return whether another process runs a session, and so shows it."""
         return self._others is not None and await self._others.is_run_elsewhere(session_id)

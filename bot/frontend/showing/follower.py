@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from bot.agent.calls import call_states
 from bot.agent.loop.closing import answers
 from bot.events import (
+    ApprovalDecidedEvent,
     AssistantMessageEvent,
     DoneEvent,
     ErrorEvent,
@@ -96,8 +97,8 @@ class Follower:
     async def _see_recorded(self, event: RecordedEvent) -> None:
         self._reconciler.wake(self._session_id)
         match event:
-            case AssistantMessageEvent():
-                self._preview = None
+            case AssistantMessageEvent() | ApprovalDecidedEvent():
+                self._preview = None  # that one is complete, or ended when the turn began to wait
             case ToolStartedEvent():
                 self._sign.on()
                 (await self._written(event.turn_id)).working(await self._tools(event.turn_id))

@@ -130,7 +130,7 @@ class Reconciler:
         """Make one pass, unless another process shows the session; return as `_reconcile` does."""
         if not self._showing.is_shared:
             return await self._reconcile(session_id)
-        await self._end_stale_preview(session_id)
+        await self._end_left_preview(session_id)
         if not await self._showing.is_elsewhere(session_id):
             async with self._showing.of(session_id):
                 if not await self._showing.is_elsewhere(session_id):
@@ -138,13 +138,11 @@ class Reconciler:
         await self._previews.end(session_id)
         return True
 
-    async def _end_stale_preview(self, session_id: str) -> None:
-        """End a preview whose turn has ended: another process may have shown the end of it."""
-        subject = self._previews.subject_of(session_id)
-        if subject is not None:
-            session = await self._store.get(session_id)
-            if session is None or not session.is_open(subject.turn_id):
-                await self._previews.end(session_id)
+    async def _end_left_preview(self, session_id: str) -> None:
+        """End the preview of what nobody here runs: it keeps others from showing the session."""
+        is_written = self._previews.subject_of(session_id) is not None
+        if is_written and not await self._showing.is_here(session_id):
+            await self._previews.end(session_id)
 
     async def _reconcile(self, session_id: str) -> bool:
         """Make one pass; return whether everything is shown as it should be."""

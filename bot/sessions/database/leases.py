@@ -54,6 +54,11 @@ class Leases:
         rows = await self._database.fetch(_SELECT_HOLDER, (session_id,))
         return Standing(version=rows[0][0], holder=rows[0][1]) if rows else None
 
+    async def is_here(self, session_id: str) -> bool:
+        """Return whether a holder of this process holds a session's lease."""
+        standing = await self.standing(session_id)
+        return bool(standing and standing.holder and self._holders.is_ours(standing.holder))
+
     async def is_elsewhere(self, session_id: str) -> bool:
         """Return whether another living process holds a session's lease."""
         standing = await self.standing(session_id)

@@ -135,6 +135,10 @@ class SQLSessionManager(SessionStore):
         """Give an event that is set when another process has recorded something in a session."""
         return self.database.hearing(session_id)
 
+    async def is_run_here(self, session_id: str) -> bool:
+        """Return whether a holder registered here holds a session's lease."""
+        return await self._leases.is_here(session_id)
+
     async def is_run_elsewhere(self, session_id: str) -> bool:
         """Return whether another living process holds a session's lease."""
         return await self._leases.is_elsewhere(session_id)

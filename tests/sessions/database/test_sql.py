@@ -207,6 +207,7 @@ async def test_what_another_process_runs_and_what_it_left_is_told_apart(
             assert (await manager.lease(name, holder)).taken
         assert await sql.abandoned() == []
     assert [await sql.is_run_elsewhere(name) for name in "abcd"] == [False, True, False, False]
+    assert [await sql.is_run_here(name) for name in "abcd"] == [True, False, False, False]
     await another.close()
     assert await sql.abandoned() == ["b"]
     assert not await sql.is_run_elsewhere("b")
