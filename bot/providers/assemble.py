@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bot.agent.model.growing import Growing
 from bot.agent.model.service import ModelAnswer, ReasoningDelta, Reported, TextDelta
 from bot.errors import ContentRefusedError, ModelUnavailableError
 from bot.events import Usage
@@ -129,18 +130,18 @@ class _Text:
     """A text in pieces; half a surrogate pair waits for its other half."""
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
+        self._all = Growing()
         self._half = ""
 
     def add(self, piece: str) -> str:
         """Add a piece and return what of it is whole."""
         if self._half or not piece.isascii():
             piece = self._mended(piece)
-        self._pieces.append(piece)
+        self._all.add(piece)
         return piece
 
     def whole(self) -> str:
-        return "".join(self._pieces)
+        return str(self._all)
 
     def _mended(self, piece: str) -> str:
         piece, self._half = self._half + piece, ""

@@ -63,7 +63,7 @@ async def ask_model(parts: Parts, live: LiveSession, turn_id: str) -> AsyncGener
     number = answers(live.session.turn(turn_id))
     if number >= parts.max_steps:
         raise TurnFailedError("too many steps", code="too_many_steps")
-    live.shown = Shown(turn_id, number, [])
+    live.shown = Shown(turn_id, number)
     answer = None
     with around("model"):
         async with aclosing(_stream(parts, live, turn_id)) as stream:
@@ -89,7 +89,7 @@ async def _stream(
                 yield item
         return
     except ContextTooLongError:
-        if live.shown.pieces:
+        if len(live.shown.text):
             raise
         shorter = await shorter_request(parts, live, turn_id, asked)
         if shorter is None:
@@ -117,7 +117,7 @@ async def _pieces(
     parts: Parts, live: LiveSession, request: ModelRequest, turn_id: str
 ) -> AsyncGenerator[Event | ModelAnswer, None]:
     assert live.shown is not None  # noqa: S101 - set by `ask_model`
-    shown = live.shown.pieces
+    shown = live.shown.text
     call = Call(
         session_id=live.session_id,
         turn_id=turn_id,
@@ -133,7 +133,7 @@ async def _pieces(
                 return
             match item:
                 case TextDelta(text):
-                    shown.append(text)
+                    shown.add(text)
                     yield TextChunkEvent(turn_id=turn_id, chunk=text)
                 case ReasoningDelta(text):
                     yield ReasoningChunkEvent(turn_id=turn_id, chunk=text)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.agent.approvals import refusal
 from bot.agent.calls import CallState, call_states
+from bot.agent.model.growing import Growing
 from bot.events import (
     ApprovalDecidedEvent,
     ApprovalRequestedEvent,
@@ -35,7 +36,7 @@ class Shown:
 
     turn_id: str
     call: int
-    pieces: list[str]
+    text: Growing = field(default_factory=Growing)
 
 
 def end_turn(
@@ -57,7 +58,7 @@ def _interrupted(
     """Give the answer that was cut, unless it is in the log already or of another turn."""
     if shown is None or shown.turn_id != events[0].turn_id or shown.call != answers(events):
         return
-    text = "".join(shown.pieces)
+    text = str(shown.text)
     if text.strip():
         yield AssistantMessageEvent(turn_id=shown.turn_id, text=text, interrupted=True)
 

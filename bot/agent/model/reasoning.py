@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from bot.agent.model.growing import Growing
+
 _TAG = re.compile(
     r"<[ \t]{0,5}(/?)[ \t]{0,5}(?:think|thinking|thought|reasoning)\b[^<>\n]{0,40}>", re.IGNORECASE
 )
@@ -29,9 +31,10 @@ class Reasoning:
     """Tells the two apart while the text grows. What may be half a tag is held back."""
 
     def __init__(self) -> None:
-        self._answer: list[str] = []
+        self._answer = Growing()
         self._since = 0  # from here on nothing of the answer is before a reasoning
-        self._thoughts: list[str] = []
+        self._thoughts = Growing()
+        self._has_thought = False  # whether there was any, be it nothing
         self._held = ""
         self._before = "\n"  # what was read last: a character
         self._blank = True  # whether nothing but blanks and tags was in the line so far
@@ -43,12 +46,12 @@ class Reasoning:
     @property
     def answer(self) -> str:
         """The answer so far."""
-        return "".join(self._answer)
+        return str(self._answer)
 
     @property
     def reasoning(self) -> str:
         """The reasoning so far."""
-        return "".join(self._thoughts).strip()
+        return str(self._thoughts).strip()
 
     def add(self, chunk: str) -> str | None:
         """Read more, and return what the answer grew by.
@@ -69,7 +72,7 @@ class Reasoning:
         known, self._revised = len(self._answer), False
         self._read(self._before + text, end + 1)
         self._before = text[end - 1] if end else self._before
-        return None if self._revised else "".join(self._answer[known:])
+        return None if self._revised else self._answer.since(known)
 
     def _read(self, text: str, end: int) -> None:
         """Read a text up to a place; its first character was read before."""
@@ -107,21 +110,23 @@ class Reasoning:
         return True
 
     def _was_reasoning(self) -> None:
-        self._thoughts += self._answer[self._since :]
-        self._revised = self._revised or len(self._answer) > self._since
-        del self._answer[self._since :]
-        self._shown = any(map(str.strip, self._answer))
+        taken = self._answer.cut(self._since)
+        self._thoughts.add(taken)
+        self._has_thought = self._has_thought or bool(taken)
+        self._revised = self._revised or bool(taken)
+        self._shown = bool(self.answer.strip())
 
     def _take(self, text: str) -> None:
         if self._thinking:
-            self._thoughts.append(text)
+            self._thoughts.add(text)
+            self._has_thought = True
             return
-        if self._thoughts and not self._shown:
+        if self._has_thought and not self._shown:
             text = text.lstrip()
         if text:
             self._shown = self._shown or not text.isspace()
             self._blank = not text.rpartition("\n")[2].strip() and ("\n" in text or self._blank)
-            self._answer.append(text)
+            self._answer.add(text)
 
 
 def _safe(text: str) -> int:

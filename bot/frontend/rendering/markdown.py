@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from bot.agent.model.growing import Growing
 from bot.frontend.rendering.degrade import BREAK
 from bot.frontend.rendering.fill import Filled, fill
 from bot.frontend.rendering.pieces import Part, Piece, Rendered, undo
@@ -63,8 +64,8 @@ class Stream:
     def __init__(self, *, limit: int = LIMIT, max_parts: int | None = MAX_PARTS) -> None:
         self._limit = limit
         self._max = max_parts
-        self._chunks: list[str] = []
-        self._seen = 0  # how many of the chunks are in `_tail`, or in the finished parts
+        self._text = Growing()
+        self._seen = 0  # how much of it is in `_tail`, or in the finished parts
         self._tail = ""
         self._place = _Place()  # in `_tail`
         self._done: list[Part] = []
@@ -72,7 +73,7 @@ class Stream:
 
     def add(self, chunk: str) -> None:
         """Let the text grow."""
-        self._chunks.append(chunk)
+        self._text.add(chunk)
 
     def preview(self) -> list[str]:
         """Return the messages so far; the last one says that more comes."""
@@ -85,14 +86,14 @@ class Stream:
     def rendered(self) -> Rendered:
         """Return the text so far as messages, as if it were finished."""
         parts, over = self._look(finished=True)
-        return Rendered(tuple(parts), "".join(self._chunks) if over else None)
+        return Rendered(tuple(parts), str(self._text) if over else None)
 
     def _look(self, *, finished: bool) -> tuple[list[Part], bool]:
         """Return the parts, and whether the text has more than they show."""
         if self._over:
             return self._done, True
-        self._tail = self._tail[self._place.at :] + "".join(self._chunks[self._seen :])
-        self._place, self._seen = self._place._replace(at=0), len(self._chunks)
+        self._tail = self._tail[self._place.at :] + self._text.since(self._seen)
+        self._place, self._seen = self._place._replace(at=0), len(self._text)
         parts, place, over = list(self._done), self._place, False
         text = self._tail if finished else _without_mark(self._tail)
         settled = True
