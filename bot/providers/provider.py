@@ -218,13 +218,16 @@ async def _deltas(
     blocks: AsyncIterator[bytes], answer: Assembler, crowd: Crowd
 ) -> AsyncGenerator[Delta]:
     reader = EventReader()
+    turn = crowd.turn
     async for block in blocks:
+        waited = crowd.turn != turn
         for delta in _taken(reader.feed(block), answer):
             yield delta
         if answer.is_done:
             await _read_rest(blocks)
             return
-        await crowd.pause()
+        await crowd.pause(waited=waited)
+        turn = crowd.turn
     for delta in _taken(reader.feed(END), answer):
         yield delta
 
