@@ -17,6 +17,11 @@ class Line:
         self.ends = (client, server)
         self._proxy = proxy
 
+    async def cut(self) -> None:
+        """End it, at both its ends at once; what was said is not heard any more."""
+        for end in self.ends:
+            end.transport.abort()
+
     async def forward(self, from_: StreamReader, to: StreamWriter) -> None:
         with suppress(ConnectionError):
             while data := await from_.read(65536):

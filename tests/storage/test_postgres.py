@@ -15,6 +15,7 @@ import pytest
 from bot.errors import StorageError
 from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
 from tests.postgres import Server, serving
+from tests.proxies import Proxy
 from tests.storage.together import errors_of_many, held_back
 
 INSERT = "INSERT INTO marks (key, value) VALUES (?, '')"
@@ -105,28 +106,54 @@ async def test_a_connection_lost_while_reading_is_made_again(
 
 
 async def test_a_commit_of_which_nothing_was_heard_is_an_error_and_not_done_twice(
-    database: PostgresDatabase, postgres: Server
+    postgres: Server,
 ) -> None:
-    await database.execute_many("CREATE TABLE ledger (text TEXT)", [()])
-    runs = []
+    loop, runs = asyncio.get_running_loop(), []
 
     def job(connection: Connection) -> None:
-        runs.append(connection.execute(PID).fetchone()[0])
-        connection.execute("INSERT INTO ledger VALUES ('paid')")
+        runs.append(connection)
+        connection.execute("INSERT INTO ledger VALUES ('paid')").close()
 
     @contextmanager
     def cut(point: str) -> Iterator[None]:
-        terminate(postgres, runs[-1])
+        if runs:
+            asyncio.run_coroutine_threadsafe(proxy.lines[0].cut(), loop).result(30)
+        yield
+
+    async with Proxy(postgres.new_database()).serving() as proxy:
+        database = PostgresDatabase(proxy.url)
+        await database.execute("CREATE TABLE ledger (text TEXT)")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("bot.storage.postgres_connection.around", cut)
+            results = await held_back(database, job, job)
+        assert [type(result) for result in results] == [StorageError, StorageError]
+        assert len(runs) == 2
+        assert await database.fetch("SELECT * FROM ledger") == []
+        await database.close()
+
+
+async def test_what_the_server_has_told_that_it_did_not_run_is_run_again(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    await database.execute("CREATE TABLE ledger (text TEXT)")
+    [writer, _] = await pids(database)
+    runs = []
+
+    def job(connection: Connection) -> None:
+        runs.append(connection)
+        connection.execute("INSERT INTO ledger VALUES ('paid')").close()
+
+    @contextmanager
+    def end(point: str) -> Iterator[None]:
+        if len(runs) == 1:
+            terminate(postgres, writer)
         yield
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.storage.postgres_connection.around", cut)
-        results = await asyncio.gather(
-            *(database.write(job) for _ in range(2)), return_exceptions=True
-        )
-    assert [type(result) for result in results] == [StorageError, StorageError]
+        patch.setattr("bot.storage.postgres_connection.around", end)
+        await database.write(job)
     assert len(runs) == 2
-    assert await database.fetch("SELECT * FROM ledger") == []
+    assert await database.fetch("SELECT * FROM ledger") == [("paid",)]
 
 
 async def test_while_the_server_is_gone_it_is_an_error_and_afterwards_it_goes_on() -> None:
@@ -230,6 +257,19 @@ async def test_a_row_that_was_insisted_on_and_is_not_there_fails_its_own_job_alo
     assert isinstance(results[1], LookupError)
     keys = await database.fetch("SELECT key FROM marks ORDER BY key")
     assert [key for (key,) in keys] == ["a", "a after", "b", "b after"]
+
+
+async def test_to_insist_on_one_row_and_change_several_is_a_failure_too(
+    database: PostgresDatabase,
+) -> None:
+    await database.execute_many(INSERT, [("a",), ("b",)])
+
+    def job(connection: Connection) -> None:
+        connection.insist("UPDATE marks SET value = ?", ("changed",), LookupError)
+
+    with pytest.raises(LookupError):
+        await database.write(job)
+    assert await database.fetch("SELECT DISTINCT value FROM marks") == [("",)]
 
 
 async def test_a_lock_taken_beside_a_job_that_fails_is_free_once_it_is_given_back(
