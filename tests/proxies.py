@@ -17,11 +17,6 @@ class Line:
         self.ends = (client, server)
         self._proxy = proxy
 
-    async def cut(self) -> None:
-        """End it, at both its ends at once; what was said is not heard any more."""
-        for end in self.ends:
-            end.transport.abort()
-
     async def forward(self, from_: StreamReader, to: StreamWriter) -> None:
         with suppress(ConnectionError):
             while data := await from_.read(65536):
@@ -57,6 +52,11 @@ class Proxy:
         """Forward nothing more on the connections that there are."""
         for line in self.lines:
             line.silent = True
+
+    async def cut(self) -> None:
+        """End the connections that there are; what was said last is not heard any more."""
+        for end in (end for line in self.lines for end in line.ends):
+            end.transport.abort()
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[Proxy]:

@@ -87,6 +87,8 @@ class Statements:
 class Transactions:
     """What jobs run in on a SQLite connection."""
 
+    answers_late = False
+
     def __init__(self, connection: Shared, lane: Lane) -> None:
         self._connection = connection
         self._lane = lane

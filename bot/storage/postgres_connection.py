@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 
 import psycopg
@@ -28,6 +28,8 @@ _IN_THE_WAY = (errors.DeadlockDetected, errors.SerializationFailure)
 
 class PostgresLane:
     """A way to one connection; opened once, then used from one event loop at a time."""
+
+    answers_late = True
 
     def __init__(
         self, url: str, *, name: str, prepare: Callable[[Connection], None], writes: bool
@@ -94,12 +96,8 @@ class PostgresLane:
         )
 
     def commit(self) -> None:
-        """Bring it to disk, if nothing of it fails; of one that only read nothing need be heard."""
-        if not self._writes:
-            self._pipeline.execute("COMMIT")
-            self._pipeline.flush()
-            return
-        with around("commit"):
+        """Bring it to disk, if nothing of it fails."""
+        with around("commit") if self._writes else nullcontext():
             self._commit = self._pipeline.execute("COMMIT")
             self._pipeline.sync()
             self._commit = None
@@ -118,8 +116,8 @@ class PostgresLane:
         """Return what may come of the jobs: a lost connection is made again, and others wait."""
         commit, self._commit = self._commit, None
         lost = self._raw is None or self._raw.closed
-        in_doubt = lost and commit is not None and not commit.was_passed_over
-        if in_doubt or isinstance(error, SilenceError):
+        in_doubt = self._writes and commit is not None and not commit.was_passed_over
+        if (lost and in_doubt) or isinstance(error, SilenceError):
             return Fate.UNKNOWN
         if lost or isinstance(error, _IN_THE_WAY):
             return Fate.AGAIN

@@ -116,8 +116,7 @@ async def test_a_commit_of_which_nothing_was_heard_is_an_error_and_not_done_twic
 
     @contextmanager
     def cut(point: str) -> Iterator[None]:
-        if runs:
-            asyncio.run_coroutine_threadsafe(proxy.lines[0].cut(), loop).result(30)
+        asyncio.run_coroutine_threadsafe(proxy.cut(), loop).result(30)
         yield
 
     async with Proxy(postgres.new_database()).serving() as proxy:
@@ -125,7 +124,9 @@ async def test_a_commit_of_which_nothing_was_heard_is_an_error_and_not_done_twic
         await database.execute("CREATE TABLE ledger (text TEXT)")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("bot.storage.postgres_connection.around", cut)
-            results = await held_back(database, job, job)
+            results = await asyncio.gather(
+                *(database.write(job) for _ in range(2)), return_exceptions=True
+            )
         assert [type(result) for result in results] == [StorageError, StorageError]
         assert len(runs) == 2
         assert await database.fetch("SELECT * FROM ledger") == []
