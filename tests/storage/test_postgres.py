@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from bot.errors import StorageError
-from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
+from bot.storage import Connection, Later, PostgresDatabase, SQLiteDatabase
 from tests.postgres import Server, serving
 from tests.proxies import Proxy
 from tests.storage.together import errors_of_many, held_back
@@ -228,6 +228,36 @@ async def test_what_waits_together_is_committed_together(database: PostgresDatab
     assert await held_back(database, *jobs) == [str(number) for number in range(200)]
     assert await count(database) == 200
     assert database.transactions <= 2
+
+
+async def test_a_job_that_looks_at_nothing_before_its_end_asks_the_server_once(
+    postgres: Server,
+) -> None:
+    async with Proxy(postgres.new_database()).serving() as proxy:
+        database = PostgresDatabase(proxy.url)
+        await database.execute(INSERT, ("a",))
+        written, read = (line.asked for line in proxy.lines)
+        await database.write(change("a"))
+        assert await database.execute(INSERT, ("b",)) == 1
+        assert await count(database) == 3
+        assert [line.asked for line in proxy.lines] == [written + 2, read + 1]
+        await database.close()
+
+
+async def test_who_cannot_tell_what_was_read_fails_alone(database: PostgresDatabase) -> None:
+    await database.execute(INSERT, ("a",))
+
+    def reading(column: int) -> Callable[[Connection], Later[str]]:
+        def job(connection: Connection) -> Later[str]:
+            found = connection.execute("SELECT key FROM marks")
+            return Later(lambda: str(found.fetchone()[column]))
+
+        return job
+
+    jobs = [database.read(reading(column)) for column in (0, 1, 0)]
+    results = await asyncio.gather(*jobs, return_exceptions=True)
+    assert results[::2] == ["a", "a"]
+    assert isinstance(results[1], IndexError)
 
 
 async def test_a_statement_nobody_looked_at_fails_its_own_job_alone(
