@@ -101,6 +101,15 @@ class SessionStore(SessionManager):
         decides or writes: a start need not look for it.
         """
 
+    async def save_taking(self, session: Session, holder: str) -> bool:
+        """Do as `save` does, and in the same commit take the lease, if nobody holds it.
+
+        Returns:
+            Whether `holder` holds it then. It need not be taken with a save: see `lease`.
+        """
+        await self.save(session)
+        return False
+
     # -- the lease: who runs a session -------------------------------------------------------------
 
     @abstractmethod

@@ -32,6 +32,10 @@ class Driver:
         self._holder = Holder(parts.manager)
         self._tasks: set[asyncio.Task[None]] = set()
 
+    async def name(self) -> str:
+        """Return the name under which this process runs sessions."""
+        return await self._holder.name()
+
     async def drive(
         self,
         outcome: Outcome,
@@ -48,7 +52,7 @@ class Driver:
         """
         if live.turns.is_driven_by_caller:
             return  # it reads a run of this session, and goes on with that one
-        holder = await self._holder.name()
+        holder = await self.name()
         await self._parts.definitions()
         async with live.driving(mine):
             lease = await live.lease.take(holder)

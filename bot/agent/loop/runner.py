@@ -70,7 +70,8 @@ class Runner:
         outcome.context.session, outcome.context.user_id = session, user_id
         with self._going_on(live), live.turns.awaited(mine):
             try:
-                recorded = await self._record(live, user_id, messages)
+                take = await self._driver.name()
+                recorded = await self._record(live, user_id, messages, take=take)
             except asyncio.CancelledError:
                 await self._driver.left(live, mine)
                 raise
@@ -98,7 +99,8 @@ class Runner:
         live = self._sessions[session_id]
         with self._going_on(live):
             try:
-                decided = await self._decisions.record(live, verdict)
+                take = await self._driver.name()
+                decided = await self._decisions.record(live, verdict, take=take)
                 outcome.turn_id = decided.turn_id
                 yield decided
                 onward = self._onward(outcome, live, decided.seq, recovering=False)
@@ -148,11 +150,12 @@ class Runner:
         user_id: str | None,
         messages: Sequence[UserMessageEvent],
         *then: RecordedEvent,
+        take: str | None = None,
     ) -> Sequence[RecordedEvent]:
-        """Record messages; a session that is deleted just then begins anew with them."""
+        """Record messages; a session that is deleted or made just then is asked anew for them."""
         while True:
             try:
-                return await self._new_messages.record(live, messages, *then)
+                return await self._new_messages.record(live, messages, *then, take=take)
             except AccessDeniedError:
                 await self._sessions.admitted(live.session_id, user_id)
 

@@ -64,6 +64,11 @@ class Preview:
         """What is being written."""
         return self._draft.subject
 
+    @property
+    def has_ended_early(self) -> bool:
+        """Whether it has ended before there was a text, as when its turn began to wait."""
+        return self._closed and not self._draft.has_text
+
     def add(self, chunk: str) -> None:
         """Let the text grow."""
         self._draft.add(chunk)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 _INSERT_SESSION = """
     INSERT INTO sessions
     (state, updated_at, last_seq, window_from, open_turns, rested,
-     session_id, user_id, created_at, version)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_id) DO NOTHING"""
+     holder, session_id, user_id, created_at, version)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (session_id) DO NOTHING"""
 
 _UPDATE_SESSION = """
     UPDATE sessions
     SET state = ?, updated_at = ?, last_seq = ?, window_from = ?, open_turns = ?,
-        rested = ?, version = version + 1, holder = nullif(holder, ?)
+        rested = ?, version = version + 1, holder = coalesce(nullif(holder, ?), ?)
     WHERE session_id = ? AND created_at = ? AND version = ?"""
 
 _INSERT_EVENT = """
@@ -44,6 +45,8 @@ _SELECT_SESSION = """
            erasures
     FROM sessions WHERE session_id = ?"""
 
+_SELECT_HOLDER = "SELECT holder FROM sessions WHERE session_id = ?"
+
 _SELECT_EVENTS = "SELECT body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 
 # What comes from number ?2 on, if it is in the window.
@@ -56,11 +59,19 @@ Loaded = tuple[Session | None, str, Events]
 """A session, if there is one, the generation of its log, and its window."""
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What came of a save: the version that is stored, and whether the lease was taken with it."""
+
+    version: int
+    taken: bool = False
+
+
 def inserting(
     session: Session, state: str, *, rests: bool = False
 ) -> Callable[[Connection], Later[bool]]:
     """Return the job that stores a new session; it returns whether there was none of its id."""
-    values = (*_columns(session, state, rested=int(rests)), *_made(session))
+    values = (*_columns(session, state, rested=int(rests)), None, *_made(session))
 
     def job(connection: Connection) -> Later[bool]:
         inserted = connection.execute(_INSERT_SESSION, values)
@@ -77,43 +88,49 @@ def saving(
     session: Session,
     state: str,
     unsaved: Sequence[RecordedEvent],
-    version: int,
-    release: str | None,
+    *,
+    release: str | None = None,
+    take: str | None = None,
     rests: bool = False,
-) -> Callable[[Connection], int]:
-    """Return the job that stores what is not stored yet; it returns the new version.
+) -> Callable[[Connection], Later[Saved] | Saved]:
+    """Return the job that stores what is not stored yet.
 
     It takes what it needs of the session now. In the same transaction the lease of `release` is
-    given back, and noted whether that version `rests`. When it runs it raises
-    `SessionConflictError` if `version` is not the stored one.
+    given back, or given to `take` if it is free, and noted whether that version `rests`. When
+    it runs it raises `SessionConflictError` if the session's version is not the stored one.
     """
     session_id, user_id, created_at = _made(session)
+    version = session.version
     columns = _columns(session, state, rested=version + 1 if rests else 0)
     bodies = [codec.to_json(event) for event in unsaved]
     changed = session.changed(state)
 
-    def job(connection: Connection) -> int:
-        if not changed and not _holds(connection, session_id, release):
-            return version
+    def job(connection: Connection) -> Later[Saved] | Saved:
+        if not changed and not _holding(connection, session_id, release)():
+            return Saved(version)
         rest: Row
         if version:
-            sql, rest = _UPDATE_SESSION, (release, session_id, created_at, version)
+            sql, rest = _UPDATE_SESSION, (release, take, session_id, created_at, version)
         else:
-            sql, rest = _INSERT_SESSION, (session_id, user_id, created_at)
+            sql, rest = _INSERT_SESSION, (take, session_id, user_id, created_at)
         connection.insist(sql, (*columns, *rest), lambda: SessionConflictError(session_id))
         for event, body in zip(unsaved, bodies, strict=True):
             _insert_event(connection, session_id, event, body)
         if unsaved:
             connection.execute(_NOTE_BEHIND, (session_id,)).close()
             note_whose(connection, session_id, unsaved)
-        return version + 1
+        if take is None:
+            return Saved(version + 1)
+        taken = _holding(connection, session_id, take)
+        return Later(lambda: Saved(version + 1, taken=taken()))
 
     return job
 
 
-def _holds(connection: Connection, session_id: str, holder: str | None) -> bool:
-    rows = connection.execute("SELECT holder FROM sessions WHERE session_id = ?", (session_id,))
-    return bool(rows.fetchone() == (holder,))
+def _holding(connection: Connection, session_id: str, holder: str | None) -> Callable[[], bool]:
+    """Return what tells, once it has been heard, whether a holder has a session's lease."""
+    rows = connection.execute(_SELECT_HOLDER, (session_id,))
+    return lambda: bool(rows.fetchone() == (holder,))
 
 
 def _insert_event(connection: Connection, session_id: str, event: RecordedEvent, body: str) -> None:
