@@ -28,6 +28,9 @@ BUSY_SECONDS = 10.0
 EMPTYING, EMPTYING_AGAIN = 50, 0.1
 """How often the log of writes is tried to be emptied, and the seconds between."""
 
+CLASHES = {sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE}
+"""Errors of a row whose keys another one has."""
+
 SPOILING = {
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_CORRUPT,
@@ -77,6 +80,15 @@ class Statements:
         """Run one statement that has to change one row."""
         if self._connection.execute(sql, kept(values)).rowcount != 1:
             raise otherwise()
+
+    def insert(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
+        """Run one statement that inserts a row whose keys no row may have yet."""
+        try:
+            self._connection.execute(sql, kept(values))
+        except sqlite3.IntegrityError as exc:
+            if exc.sqlite_errorcode in CLASHES:
+                raise otherwise() from exc
+            raise
 
     def end(self) -> None:
         """Leave what nobody has read."""

@@ -70,6 +70,13 @@ class Connection(Statements, Protocol):
         """
         ...
 
+    def insert(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
+        """Run one statement that inserts a row whose keys no row may have yet.
+
+        If one has, the job fails with what `otherwise` returns: now, or after the job's end.
+        """
+        ...
+
 
 class Later(Generic[T]):
     """What a job returns of which it can only tell when its statements have run.

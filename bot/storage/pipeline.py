@@ -57,7 +57,11 @@ class Pipeline:
 
     def insist(self, sql: str, values: Sequence[Any], otherwise: Otherwise, /) -> None:
         """Run one statement that has to change one row; if it does not, it fails in the server."""
-        self._send(_insisting(sql), values, _Insisted(otherwise))
+        self._send(_insisting(sql), values, _Expected(errors.DivisionByZero, otherwise))
+
+    def insert(self, sql: str, values: Sequence[Any], otherwise: Otherwise, /) -> None:
+        """Run one statement that inserts a row whose keys no row may have yet."""
+        self._send(sql, values, _Expected(errors.UniqueViolation, otherwise))
 
     def is_lost(self) -> bool:
         """Return whether the server has ended the connection while nothing was asked of it."""
@@ -179,13 +183,14 @@ class Result:
         return self._result
 
 
-class _Insisted:
-    def __init__(self, otherwise: Otherwise) -> None:
+class _Expected:
+    def __init__(self, kind: type[Exception], otherwise: Otherwise) -> None:
+        self._kind = kind
         self._otherwise = otherwise
 
     def came(self, result: pq.abc.PGresult) -> Exception | None:
         error = _error(result)
-        return self._otherwise() if isinstance(error, errors.DivisionByZero) else error
+        return self._otherwise() if isinstance(error, self._kind) else error
 
 
 class _Prepared:

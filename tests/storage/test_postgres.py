@@ -290,6 +290,20 @@ async def test_a_row_that_was_insisted_on_and_is_not_there_fails_its_own_job_alo
     assert [key for (key,) in keys] == ["a", "a after", "b", "b after"]
 
 
+async def test_a_row_that_clashes_with_another_fails_its_own_job_alone(
+    database: PostgresDatabase,
+) -> None:
+    def put(key: str | None) -> Callable[[Connection], None]:
+        return lambda connection: connection.insert(INSERT, (key,), lambda: LookupError(key))
+
+    await database.execute(INSERT, ("a",))
+    results = await held_back(database, put("b"), put("a"), put(None), put("c"))
+    assert [type(result) for result in results] == [
+        *(type(None), LookupError, StorageError, type(None))
+    ]
+    assert await count(database) == 3
+
+
 async def test_to_insist_on_one_row_and_change_several_is_a_failure_too(
     database: PostgresDatabase,
 ) -> None:

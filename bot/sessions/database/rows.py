@@ -35,8 +35,7 @@ _UPDATE_SESSION = """
 
 _INSERT_EVENT = """
     INSERT INTO events (session_id, seq, kind, turn_id, natural_key, body)
-    VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (natural_key) WHERE natural_key IS NOT NULL DO NOTHING"""
+    VALUES (?, ?, ?, ?, ?, ?)"""
 
 _NOTE_BEHIND = "INSERT INTO behind (session_id) VALUES (?) ON CONFLICT DO NOTHING"
 
@@ -136,7 +135,7 @@ def _holding(connection: Connection, session_id: str, holder: str | None) -> Cal
 def _insert_event(connection: Connection, session_id: str, event: RecordedEvent, body: str) -> None:
     key = event.natural_key
     row = (session_id, event.seq, event.kind, event.turn_id, key, body)
-    connection.insist(_INSERT_EVENT, row, lambda: refusal(session_id, event))
+    connection.insert(_INSERT_EVENT, row, lambda: refusal(session_id, event))
 
 
 def _columns(session: Session, state: str, *, rested: int) -> Row:
