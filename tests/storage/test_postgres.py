@@ -247,15 +247,14 @@ async def test_a_job_that_looks_at_nothing_before_its_end_asks_the_server_once(
 async def test_who_cannot_tell_what_was_read_fails_alone(database: PostgresDatabase) -> None:
     await database.execute(INSERT, ("a",))
 
-    def reading(column: int) -> Callable[[Connection], Later[str]]:
+    async def read(column: int) -> str:
         def job(connection: Connection) -> Later[str]:
             found = connection.execute("SELECT key FROM marks")
             return Later(lambda: str(found.fetchone()[column]))
 
-        return job
+        return await database.read(job)
 
-    jobs = [database.read(reading(column)) for column in (0, 1, 0)]
-    results = await asyncio.gather(*jobs, return_exceptions=True)
+    results = await asyncio.gather(*map(read, (0, 1, 0)), return_exceptions=True)
     assert results[::2] == ["a", "a"]
     assert isinstance(results[1], IndexError)
 
