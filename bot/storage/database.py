@@ -26,7 +26,7 @@ class Database(ABC):
     transaction that it may share with other jobs, and is run again if another one spoils that. Its
     statements are such as every engine understands; their parameters are written `?`, or `?1`, `?2`
     where one is used twice. A job that looks at what came of a statement may wait for a server;
-    one that insists on a row, or returns `Later`, does not.
+    one that insists on a row, inserts one, or returns `Later`, does not.
 
     Attributes:
         name: What it is called in errors.

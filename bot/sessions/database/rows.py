@@ -35,8 +35,7 @@ _UPDATE_SESSION = """
 
 _INSERT_EVENT = """
     INSERT INTO events (session_id, seq, kind, turn_id, natural_key, body)
-    VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (natural_key) WHERE natural_key IS NOT NULL DO NOTHING"""
+    VALUES (?, ?, ?, ?, ?, ?)"""
 
 _NOTE_BEHIND = "INSERT INTO behind (session_id) VALUES (?) ON CONFLICT DO NOTHING"
 
@@ -54,8 +53,6 @@ _SELECT_NEWER = """
     SELECT body FROM events WHERE session_id = ?1 AND seq >= coalesce(
         (SELECT window_from FROM sessions WHERE session_id = ?1 AND window_from > ?2), ?2)
     ORDER BY seq"""
-
-_ALL = 2**62
 
 Loaded = tuple[Session | None, str, Events]
 """A session, if there is one, the generation of its log, and its window."""
@@ -138,7 +135,7 @@ def _holding(connection: Connection, session_id: str, holder: str | None) -> Cal
 def _insert_event(connection: Connection, session_id: str, event: RecordedEvent, body: str) -> None:
     key = event.natural_key
     row = (session_id, event.seq, event.kind, event.turn_id, key, body)
-    connection.insist(_INSERT_EVENT, row, lambda: refusal(session_id, event))
+    connection.insert(_INSERT_EVENT, row, lambda: refusal(session_id, event))
 
 
 def _columns(session: Session, state: str, *, rested: int) -> Row:
@@ -152,26 +149,26 @@ def _columns(session: Session, state: str, *, rested: int) -> Row:
     )
 
 
-def load(connection: Connection, session_id: str, kept: tuple[str, Events]) -> Later[Loaded]:
+def load(connection: Connection, session_id: str, kept: tuple[str, Events]) -> Later[Loaded | None]:
     """Return a session, the generation of its log, and its window.
 
-    `kept` is a generation of a log of this id, and events of it that need not be read again.
+    `kept` is a generation of a log of this id, and events of it that need not be read again. If
+    they are of another generation, or begin within the window, nothing is returned.
     """
     made, events = kept
     first = events[-1].seq + 1 if events else 1
     rows = connection.execute(_SELECT_SESSION, (session_id,))
     newer = connection.execute(_SELECT_NEWER, (session_id, first))
 
-    def tell() -> Loaded:
+    def tell() -> Loaded | None:
         row = rows.fetchone()
         if row is None:
             return None, "", ()
         window_from, now = row[6], generation(row[2], row[8])
         if events and (made != now or events[0].seq > window_from):
-            window = tuple(events_after(connection, session_id, window_from - 1, _ALL))
-        else:
-            kept_still = events[window_from - events[0].seq :] if events else ()
-            window = (*kept_still, *_events(newer))
+            return None
+        kept_still = events[window_from - events[0].seq :] if events else ()
+        window = (*kept_still, *_events(newer))
         return _session(session_id, row, window), now, window
 
     return Later(tell)
@@ -179,9 +176,10 @@ def load(connection: Connection, session_id: str, kept: tuple[str, Events]) -> L
 
 def events_after(
     connection: Connection, session_id: str, seq: int, limit: int
-) -> list[RecordedEvent]:
+) -> Later[Sequence[RecordedEvent]]:
     """Return the events of a log that come after number `seq`, at most so many."""
-    return _events(connection.execute(_SELECT_EVENTS, (session_id, seq, limit)))
+    found = connection.execute(_SELECT_EVENTS, (session_id, seq, limit))
+    return Later(lambda: _events(found))
 
 
 def _events(found: Cursor) -> list[RecordedEvent]:

@@ -36,7 +36,7 @@ from bot.sessions.store import (
     approval_record,
 )
 from bot.sessions.times import stored_time
-from bot.storage import Connection, Database, Later
+from bot.storage import Connection, Database, Later, Row
 
 T = TypeVar("T")
 
@@ -89,7 +89,10 @@ class SQLSessionManager(SessionStore):
         """Return the session, or `None` only when there is none."""
         check_session_id(session_id)
         kept = self._kept.of(session_id)
-        found: Loaded = await self._read(lambda c: load(c, session_id, kept))
+        found: Loaded | None = await self._read(lambda c: load(c, session_id, kept))
+        if found is None:  # what is kept is of no use
+            self._kept.drop(session_id)
+            return await self.get(session_id)
         session, made, events = found
         if events:
             self._kept.keep(session_id, made, events)
@@ -193,10 +196,9 @@ class SQLSessionManager(SessionStore):
         """Return an approval by its id, in whatever session, in the window or not."""
         keys = (f"request:{approval_id}", f"decision:{approval_id}")
 
-        def job(connection: Connection) -> ApprovalRecord | None:
-            rows = connection.execute(_SELECT_BY_KEY, keys).fetchall()
-            events = codec.from_json(body for _, body in rows)
-            return approval_record(rows[0][0], events) if rows else None
+        def job(connection: Connection) -> Later[ApprovalRecord | None]:
+            found = connection.execute(_SELECT_BY_KEY, keys)
+            return Later(lambda: _approval(found.fetchall()))
 
         return await self._read(job)
 
@@ -277,3 +279,8 @@ class SQLSessionManager(SessionStore):
             return await self.database.read(job)
         except ValueError as exc:
             raise StorageError(f"{self.database.name}: a row is damaged: {exc}") from exc
+
+
+def _approval(rows: Sequence[Row]) -> ApprovalRecord | None:
+    events = codec.from_json(body for _, body in rows)
+    return approval_record(rows[0][0], events) if rows else None
