@@ -140,8 +140,7 @@ class Reconciler:
 
     async def _end_left_preview(self, session_id: str) -> None:
         """End the preview of what nobody here runs: it keeps others from showing the session."""
-        is_written = self._previews.subject_of(session_id) is not None
-        if is_written and not await self._showing.is_here(session_id):
+        if self._previews.has(session_id) and not await self._showing.is_here(session_id):
             await self._previews.end(session_id)
 
     async def _reconcile(self, session_id: str) -> bool:
