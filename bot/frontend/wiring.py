@@ -177,6 +177,7 @@ def wire(
             runs=runs,
             reconciler=reconciler,
             ours=recovery.ours,
+            recover=lambda: work.start(recovery.recover(), name="recovery"),
             every=options.rescue_every,
         )
     comeback = Comeback(
