@@ -178,6 +178,7 @@ def wire(
             reconciler=reconciler,
             ours=recovery.ours,
             recover=lambda: work.start(recovery.recover(), name="recovery"),
+            ready=client.wait_until_ready,
             every=options.rescue_every,
         )
     comeback = Comeback(

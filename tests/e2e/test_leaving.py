@@ -13,6 +13,7 @@ import pytest
 from bot.frontend import ParleyClient
 from bot.frontend.commands import buttons, interactions
 from bot.frontend.recovery.recovery import Recovery
+from bot.frontend.shards import Turnstile
 from bot.sandbox import Message
 from bot.sessions import PostgresSessionManager
 from tests.e2e.stage import PATIENCE, Stage
@@ -77,6 +78,36 @@ async def test_what_one_had_no_time_to_show_the_other_shows(
         await until(stores[1], session_id, lambda session: not session.open_turns)
         await dies(stage, first, stores[0])
         await stage.says(stage.desk, "Gone.")
+
+
+async def test_who_is_not_ready_yet_shows_nothing_in_the_wrong_place(
+    stage: Stage, stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which channels there are it hears when it is connected."""
+    may_connect, enter = asyncio.Event(), Turnstile.enter
+    stage.options = replace(stage.options, approvals_channel=stage.general.id)
+
+    async def late(turnstile: Turnstile, bucket: str) -> None:
+        await may_connect.wait()
+        await enter(turnstile, bucket)
+
+    async def follow() -> None:
+        async with process(stage, stores[1]):
+            await stage.general.until(lambda messages: bool(asking(messages)), PATIENCE)
+
+    async with process(stage, stores[0]) as first:
+        held_back(first, monkeypatch)
+        monkeypatch.setattr(Turnstile, "enter", late)
+        stage.model.says(calls=[("delete_file", {"path": "a.txt"})])
+        await stage.alice.says("delete a.txt", in_=stage.desk)
+        await until(stores[1], f"channel-{stage.desk.id}", lambda session: session.waits)
+        following = asyncio.create_task(follow())
+        await asyncio.sleep(0.3)  # it has begun to look, every 0.05 seconds
+        await dies(stage, first, stores[0])
+        await asyncio.sleep(0.3)
+        may_connect.set()
+        await following
+    assert asking(stage.desk.messages) == []
 
 
 async def test_a_request_that_only_one_knew_of_expires_when_that_one_is_gone(

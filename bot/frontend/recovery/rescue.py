@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable, Iterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
 from contextlib import suppress
 
 from bot.agent import Agent
@@ -29,6 +29,7 @@ class Rescue:
     Args:
         ours: Gives those of our shards among sessions.
         recover: Does what a start does: called when another process has ended.
+        ready: Returns once it is known which channels there are.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Rescue:
         reconciler: Reconciler,
         ours: Ours,
         recover: Callable[[], None],
+        ready: Callable[[], Awaitable[None]],
         every: float,
     ) -> None:
         self._agent = agent
@@ -48,6 +50,7 @@ class Rescue:
         self._reconciler = reconciler
         self._ours = ours
         self._recover = recover
+        self._ready = ready
         self._every = every
         self._at_work = frozenset[int]()
         self._minded: set[str] = set()
@@ -57,9 +60,10 @@ class Rescue:
         self._minded.add(session_id)
 
     async def keep_looking(self) -> None:
-        """Look again and again."""
+        """Look again and again, once it is ready, for those who end from now on."""
         with suppress(StorageError):
             self._at_work = await self._store.database.at_work()
+        await self._ready()
         while True:
             await asyncio.sleep(self._every)
             minded, self._minded = self._minded, set()
