@@ -138,7 +138,7 @@ def wire(
         if place_of(session_id):
             reconciler.wake(session_id)
 
-    agent.watch(recorded)
+    agent.watch(recorded, on_outage=outage.note)
     runs = Runs(
         store=store,
         outbox=outbox,

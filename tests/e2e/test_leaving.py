@@ -10,13 +10,16 @@ from datetime import timedelta
 import discord
 import pytest
 
+from bot.errors import StorageError
+from bot.events import AssistantMessageEvent
 from bot.frontend import ParleyClient
 from bot.frontend.commands import buttons, interactions
+from bot.frontend.recovery import comeback
 from bot.frontend.recovery.recovery import Recovery
 from bot.frontend.shards import Turnstile
 from bot.sandbox import Message
-from bot.sessions import PostgresSessionManager
-from tests.e2e.stage import PATIENCE, Stage
+from bot.sessions import PostgresSessionManager, Session
+from tests.e2e.stage import PATIENCE, Stage, is_written
 from tests.e2e.test_two_processes import held_back, process, until
 from tests.postgres import Server
 from tests.setups import labels
@@ -123,6 +126,41 @@ async def test_a_request_that_only_one_knew_of_expires_when_that_one_is_gone(
         await dies(stage, first, stores[0])
         await stage.says(stage.desk, "Not done.")
     assert asking(stage.desk.messages) == []
+
+
+class Full(PostgresSessionManager):
+    """Does not store the first answer that ends so."""
+
+    refused: Session | None = None
+
+    async def save(
+        self, session: Session, *, release: str | None = None, rests: bool = False
+    ) -> None:
+        texts = (each.text for each in session.unsaved if isinstance(each, AssistantMessageEvent))
+        if self.refused is None and "Second." in texts:
+            self.refused = session
+            raise StorageError("the disk is full")
+        await super().save(session, release=release, rests=rests)
+
+
+async def test_what_one_leaves_to_another_that_cannot_write_is_answered_when_it_can(
+    stage: Stage, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has the lease answers what others heard, and nobody waits for that there."""
+    monkeypatch.setattr(comeback, "RETRY_AFTER", (0.2,))
+    url, session_id = postgres.new_database(), f"channel-{stage.desk.id}"
+    ours, theirs = Full(url), PostgresSessionManager(url)
+    async with process(stage, ours) as first, process(stage, theirs) as second:
+        gate = stage.model.pauses("The", then=" first.")
+        stage.model.says("Second.").then("Second.")
+        await ask(first, session_id)
+        await stage.desk.until(lambda found: any(map(is_written, found)), PATIENCE)
+        await ask(second, session_id)
+        await until(theirs, session_id, lambda session: len(session.open_turns) == 2)
+        gate.release()
+        await stage.says(stage.desk, "Second.")
+    assert ours.refused is not None
+    assert stage.said(stage.desk) == ["The first.", "Second."]
 
 
 async def test_a_click_that_one_who_leaves_hears_is_left_to_the_other(
