@@ -10,13 +10,16 @@ from datetime import timedelta
 import discord
 import pytest
 
+from bot.agent import Actor
 from bot.errors import StorageError
 from bot.events import AssistantMessageEvent
 from bot.frontend import ParleyClient
 from bot.frontend.commands import buttons, interactions
 from bot.frontend.recovery import comeback
 from bot.frontend.recovery.recovery import Recovery
+from bot.frontend.refusals import UnavailableError
 from bot.frontend.shards import Turnstile
+from bot.frontend.showing import reconcile
 from bot.sandbox import Message
 from bot.sessions import PostgresSessionManager, Session
 from tests.e2e.stage import PATIENCE, Stage, is_written
@@ -161,6 +164,36 @@ async def test_what_one_leaves_to_another_that_cannot_write_is_answered_when_it_
         await stage.says(stage.desk, "Second.")
     assert ours.refused is not None
     assert stage.said(stage.desk) == ["The first.", "Second."]
+
+
+async def test_what_one_cannot_show_the_other_shows(
+    stage: Stage, stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line of a tool stands when Discord is gone for one of them, which tries again later."""
+    monkeypatch.setattr(reconcile, "RETRY_AFTER", (2 * PATIENCE,))
+    session_id, mod = f"channel-{stage.desk.id}", Actor(user_id="user-1", moderator=True)
+    calls = [("long_job", {"name": "one"}), ("delete_file", {"path": "a.txt"})]
+    stage.model.says(calls=calls).then("Only one is done.")
+    async with process(stage, stores[0]) as first, process(stage, stores[1]) as second:
+        await ask(first, session_id)
+        await stage.desk.until(lambda found: len(asking(found)) == 2, PATIENCE)
+        job, file = await first.agent.pending(session_id)
+        await first._parts.decisions.approve(session_id, job.approval_id, mod)
+        await stage.desk.until(lambda found: is_written(found[-1]), PATIENCE)
+        for name in ("send", "edit", "delete"):
+            monkeypatch.setattr(first._parts.reconciler._deliverer._outbox, name, gone)
+        await first._parts.decisions.deny(session_id, file.approval_id, mod)
+        await asyncio.sleep(0.3)  # it has tried to show that
+        stage.tools.may_finish.set()
+        await until(stores[1], session_id, lambda session: not session.open_turns)
+        second._parts.reconciler.wake(session_id)
+        await stage.says(stage.desk, "Only one is done.")
+        monkeypatch.undo()
+        first._parts.reconciler.retry()
+
+
+async def gone(*_: object, **__: object) -> None:
+    raise UnavailableError("Discord is away")
 
 
 async def test_a_click_that_one_who_leaves_hears_is_left_to_the_other(
