@@ -87,9 +87,19 @@ class Database(ABC):
 
         Here it is one of this process. Another engine's holds for other processes too, for as
         long as the connection that writes is there.
+
+        Raises:
+            StorageError: if that was lost: others may have been in such a block at the same time.
         """
         async with self._alone_here(name):
             yield
+
+    async def at_work(self) -> frozenset[int]:
+        """Return numbers of those who work with the database now, if they can be told apart.
+
+        Whoever ends, or loses the connection that writes, is not among them any more.
+        """
+        return frozenset()
 
     @contextmanager
     def hearing(self, name: str) -> Iterator[asyncio.Event]:

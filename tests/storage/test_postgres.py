@@ -339,6 +339,42 @@ async def test_a_lock_taken_beside_a_job_that_fails_is_free_once_it_is_given_bac
     assert await database.fetch(locks) == []
 
 
+async def test_who_loses_a_lock_is_told_that_they_were_perhaps_not_alone(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    with pytest.raises(StorageError, match="the lock of 'it' was lost"):
+        async with database.alone("it"):
+            await asyncio.to_thread(terminate, postgres, *await pids(database))
+    async with database.alone("it"):
+        pass
+
+
+async def test_who_leaves_a_lost_lock_in_haste_hears_of_what_made_them(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    async def fail() -> None:
+        async with database.alone("it"):
+            await asyncio.to_thread(terminate, postgres, *await pids(database))
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        await fail()
+
+
+async def test_those_at_work_are_told_apart(database: PostgresDatabase, postgres: Server) -> None:
+    another = PostgresDatabase(database.address)
+    await database.open()
+    one = await database.at_work()
+    await another.open()
+    both = await another.at_work()
+    assert (len(one), len(both), one < both) == (1, 2, True)
+    await another.close()
+    assert await database.at_work() == one
+    await asyncio.to_thread(terminate, postgres, *one)
+    await database.execute(INSERT, ("a",))
+    assert len(await database.at_work() - one) == 1
+
+
 async def test_the_first_that_is_wrong_is_told_not_what_followed_from_it(
     database: PostgresDatabase,
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from bot.agent.loop.closing import end_turn
@@ -13,7 +13,7 @@ from bot.agent.loop.loop import Loop, stopped
 from bot.agent.parts import Parts
 from bot.agent.run import Outcome
 from bot.errors import StorageError
-from bot.events import DoneEvent, Event, RunStatus, new_id
+from bot.events import DoneEvent, ErrorEvent, Event, RunStatus, new_id
 from bot.sessions import SessionManager, SessionStore
 
 Events = AsyncGenerator[Event, None]
@@ -24,10 +24,13 @@ class Driver:
 
     Attributes:
         suspended: Whether a run that is left early leaves its turn open.
+        on_outage: Called when what nobody reads here ended since the log could not be read or
+            written; its turn is open.
     """
 
     def __init__(self, parts: Parts) -> None:
         self.suspended = False
+        self.on_outage: Callable[[], None] = lambda: None
         self._parts = parts
         self._holder = Holder(parts.manager)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -86,8 +89,9 @@ class Driver:
     async def _answer_rest(self, live: LiveSession) -> None:
         rest = self.drive(Outcome(), live, told=live.session.last_seq)
         async with aclosing(told_failures(Outcome(), live.session_id, rest)) as events:
-            async for _ in events:
-                pass
+            async for event in events:
+                if isinstance(event, ErrorEvent) and not event.turn_id:
+                    self.on_outage()
 
     async def end(self) -> None:
         """End what nobody reads, and leave its turns open for the next start."""

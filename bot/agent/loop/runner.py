@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 
 from bot.agent.approvals import Verdict, find_request
@@ -37,6 +37,10 @@ class Runner:
         self._decisions = decisions
         self._new_messages = NewMessages(parts.manager)
         self._driver = Driver(parts)
+
+    def watch(self, on_outage: Callable[[], None]) -> None:
+        """Have a function called when nobody reads here that the log could not be written."""
+        self._driver.on_outage = on_outage
 
     def suspend(self) -> None:
         """From now on a run that is left early leaves its turn open, for the next start."""

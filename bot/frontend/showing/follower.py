@@ -58,14 +58,22 @@ class Follower:
         self._metrics = metrics
         self._asked: float | None = None  # since when an answer is waited for
         self._preview: Preview | None = None
+        self._text = ""  # what came of the answer while nothing could be read
 
     async def see(self, event: Event) -> None:
-        """Show what an event says, without waiting for Discord."""
+        """Show what an event says, without waiting for Discord.
+
+        Raises:
+            StorageError: if what it takes cannot be read; a later event may be shown all the same.
+        """
         match event:
             case TextChunkEvent():
                 self._sign.off()
                 self._note_first_text()
-                (await self._written(event.turn_id)).add(event.chunk)
+                self._text += event.chunk
+                preview = await self._written(event.turn_id)
+                text, self._text = self._text, ""
+                preview.add(text)
             case RateLimitEvent():
                 (await self._written(event.turn_id)).note(_note(event))
             case UserMessageEvent():
@@ -97,7 +105,7 @@ class Follower:
         self._reconciler.wake(self._session_id)
         match event:
             case AssistantMessageEvent():
-                self._preview = None
+                self._preview, self._text = None, ""
             case ToolStartedEvent():
                 self._sign.on()
                 (await self._written(event.turn_id)).working(await self._tools(event.turn_id))
