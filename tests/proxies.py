@@ -10,10 +10,16 @@ from urllib.parse import urlsplit, urlunsplit
 
 
 class Line:
-    """One connection through the proxy; one that is silent stays open at both its ends."""
+    """One connection through the proxy; one that is silent stays open at both its ends.
+
+    Attributes:
+        asked: How often the client has said something after the server, or first.
+    """
 
     def __init__(self, proxy: Proxy, client: StreamWriter, server: StreamWriter) -> None:
         self.silent = False
+        self.asked = 0
+        self._is_asked = False
         self.ends = (client, server)
         self._proxy = proxy
 
@@ -23,9 +29,14 @@ class Line:
                 if self._proxy.silent_at is not None and self._proxy.silent_at in data:
                     self.silent = True
                 if not self.silent:
+                    self._note(asks=to is self.ends[1])
                     to.write(data)
         if not self.silent:
             to.close()
+
+    def _note(self, *, asks: bool) -> None:
+        self.asked += asks and not self._is_asked
+        self._is_asked = asks
 
 
 class Proxy:
@@ -52,6 +63,11 @@ class Proxy:
         """Forward nothing more on the connections that there are."""
         for line in self.lines:
             line.silent = True
+
+    async def cut(self) -> None:
+        """End the connections that there are; what was said last is not heard any more."""
+        for end in (end for line in self.lines for end in line.ends):
+            end.transport.abort()
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[Proxy]:

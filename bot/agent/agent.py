@@ -330,9 +330,16 @@ class Agent:
         """Return whether somebody may decide a request, as policy is now."""
         return self._decisions.refusal(await self.rules(session_id), request, by) is None
 
-    def watch(self, on_recorded: OnRecorded) -> None:
-        """Have a function called with a session's id and what was recorded in it, each time."""
+    def watch(
+        self, on_recorded: OnRecorded, *, on_outage: Callable[[], None] = lambda: None
+    ) -> None:
+        """Have a function called with a session's id and what was recorded in it, each time.
+
+        Another one is called when the log could not be read or written, and no run tells of it: the
+        turns stay open until somebody resumes the session.
+        """
         self._sessions.on_recorded = on_recorded
+        self._runner.watch(on_outage)
 
     def suspend(self) -> None:
         """From now on a run that is left early leaves its turn open, for the next start."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import aiohttp
@@ -49,6 +49,8 @@ from bot.monitoring import Metrics
 logger = logging.getLogger(__name__)
 
 LAST_WORDS = 5.0  # seconds to show, when closing, what has been recorded
+LAST_CLICKS = 1.0  # seconds, of those for running turns, to act on what was heard last
+HUNG_UP_WITHIN = 1.0  # seconds that Discord has to say goodbye
 
 
 class ParleyClient(discord.AutoShardedClient):
@@ -269,7 +271,11 @@ class ParleyClient(discord.AutoShardedClient):
         parts.reminders.close()
         parts.arrivals.close()
         await parts.reading.cancel()
-        if not await parts.work.finish(self.options.drain_seconds):
+        seconds = self.options.drain_seconds
+        last = min(LAST_CLICKS, seconds)
+        await parts.work.finish(seconds - last)
+        await self._hang_up()
+        if not await parts.work.finish(last):
             logger.info("some turns are left open; the next start goes on with them")
         self.agent.suspend()
         await parts.work.cancel()
@@ -277,6 +283,15 @@ class ParleyClient(discord.AutoShardedClient):
         await parts.showing.finish(LAST_WORDS)
         await parts.showing.cancel()
         await parts.seen.flush()
+
+    async def _hang_up(self) -> None:
+        """Hear nothing more: whoever acknowledges a click now could not act on it.
+
+        Another process that hears it can, if this one leaves it alone.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HUNG_UP_WITHIN):
+                await asyncio.gather(*(shard.disconnect() for shard in self.shards.values()))
 
 
 def _intents() -> discord.Intents:

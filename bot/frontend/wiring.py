@@ -138,7 +138,7 @@ def wire(
         if place_of(session_id):
             reconciler.wake(session_id)
 
-    agent.watch(recorded)
+    agent.watch(recorded, on_outage=outage.note)
     runs = Runs(
         store=store,
         outbox=outbox,
@@ -177,6 +177,8 @@ def wire(
             runs=runs,
             reconciler=reconciler,
             ours=recovery.ours,
+            recover=lambda: work.start(recovery.recover(), name="recovery"),
+            ready=client.wait_until_ready,
             every=options.rescue_every,
         )
     comeback = Comeback(

@@ -74,6 +74,13 @@ class InMemorySessionManager(SessionStore):
         if released:
             self._sessions[session.session_id].holder = None
 
+    async def save_taking(self, session: Session, holder: str) -> bool:
+        """Do as `save` does, and in the same step take the lease, if nobody holds it."""
+        await self.save(session)
+        stored = self._sessions[session.session_id]
+        stored.holder = stored.holder or holder
+        return stored.holder == holder
+
     def _check(self, session: Session, stored: StoredSession | None) -> None:
         version, created_at = (
             (0, session.created_at) if stored is None else (stored.version, stored.created_at)

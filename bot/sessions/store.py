@@ -101,6 +101,13 @@ class SessionStore(SessionManager):
         decides or writes: a start need not look for it.
         """
 
+    @abstractmethod
+    async def save_taking(self, session: Session, holder: str) -> bool:
+        """Do as `save` does, and in the same commit take the lease, if nobody holds it.
+
+        Returns whether `holder` has it then.
+        """
+
     # -- the lease: who runs a session -------------------------------------------------------------
 
     @abstractmethod

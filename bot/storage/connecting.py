@@ -37,7 +37,7 @@ _BOUNDED = """
            set_config('tcp_user_timeout', '30s', false)"""
 """Locks of a bot that went away without a word hold up those that are there."""
 
-_AT_WORK = 0x5061726C657A
+AT_WORK = 0x5061726C657A
 """The lock that everybody shares who works with the database."""
 
 
@@ -103,7 +103,7 @@ def join(connection: psycopg.Connection[Any], *, alone: bool = False) -> None:
     lock = "pg_advisory_lock" if alone else "pg_advisory_lock_shared"
     _wait_for_locks(connection, LEAVING_SECONDS)
     try:
-        connection.execute(f"SELECT {lock}($1::bigint)", (_AT_WORK,))
+        connection.execute(f"SELECT {lock}($1::bigint)", (AT_WORK,))
     except errors.LockNotAvailable:
         others = "another Parley works with it: stop it first" if alone else "it is being moved"
         raise StorageError(others) from None

@@ -28,6 +28,9 @@ BUSY_SECONDS = 10.0
 EMPTYING, EMPTYING_AGAIN = 50, 0.1
 """How often the log of writes is tried to be emptied, and the seconds between."""
 
+CLASHES = {sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE}
+"""Errors of a row whose keys another one has."""
+
 SPOILING = {
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_CORRUPT,
@@ -78,6 +81,15 @@ class Statements:
         if self._connection.execute(sql, kept(values)).rowcount != 1:
             raise otherwise()
 
+    def insert(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
+        """Run one statement that inserts a row whose keys no row may have yet."""
+        try:
+            self._connection.execute(sql, kept(values))
+        except sqlite3.IntegrityError as exc:
+            if exc.sqlite_errorcode in CLASHES:
+                raise otherwise() from exc
+            raise
+
     def end(self) -> None:
         """Leave what nobody has read."""
         while self._cursors:
@@ -86,6 +98,8 @@ class Statements:
 
 class Transactions:
     """What jobs run in on a SQLite connection."""
+
+    answers_late = False
 
     def __init__(self, connection: Shared, lane: Lane) -> None:
         self._connection = connection

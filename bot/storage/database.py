@@ -26,7 +26,7 @@ class Database(ABC):
     transaction that it may share with other jobs, and is run again if another one spoils that. Its
     statements are such as every engine understands; their parameters are written `?`, or `?1`, `?2`
     where one is used twice. A job that looks at what came of a statement may wait for a server;
-    one that insists on a row, or returns `Later`, does not.
+    one that insists on a row, inserts one, or returns `Later`, does not.
 
     Attributes:
         name: What it is called in errors.
@@ -87,9 +87,19 @@ class Database(ABC):
 
         Here it is one of this process. Another engine's holds for other processes too, for as
         long as the connection that writes is there.
+
+        Raises:
+            StorageError: if that was lost: others may have been in such a block at the same time.
         """
         async with self._alone_here(name):
             yield
+
+    async def at_work(self) -> frozenset[int]:
+        """Return numbers of those who work with the database now, if they can be told apart.
+
+        Whoever ends, or loses the connection that writes, is not among them any more.
+        """
+        return frozenset()
 
     @contextmanager
     def hearing(self, name: str) -> Iterator[asyncio.Event]:

@@ -70,13 +70,20 @@ class Connection(Statements, Protocol):
         """
         ...
 
+    def insert(self, sql: str, values: Any, otherwise: Callable[[], Exception], /) -> None:
+        """Run one statement that inserts a row whose keys no row may have yet.
+
+        If one has, the job fails with what `otherwise` returns: now, or after the job's end.
+        """
+        ...
+
 
 class Later(Generic[T]):
     """What a job returns of which it can only tell when its statements have run.
 
     All the jobs of a transaction run before the first of them tells, so that their statements go
-    to a server together. `tell` looks at what came of the job's statements; others that it runs
-    only read.
+    to a server together, with the commit. `tell` looks at what came of the job's statements, before
+    or after that, and runs no others; in a job that writes it does not fail.
     """
 
     def __init__(self, tell: Callable[[], T]) -> None:
@@ -84,7 +91,13 @@ class Later(Generic[T]):
 
 
 class Transactions(Protocol):
-    """A connection as far as jobs need it; all of it is called in the connection's thread."""
+    """A connection as far as jobs need it; all of it is called in the connection's thread.
+
+    Attributes:
+        answers_late: Whether the commit is the time to wait for what came of statements.
+    """
+
+    answers_late: bool
 
     @property
     def connection(self) -> Connection:
@@ -214,14 +227,17 @@ class Jobs:
         try:
             for job in jobs:
                 job.run(on.connection)
-            for job in jobs:
-                job.tell()
+            if not on.answers_late:
+                for job in jobs:
+                    job.tell()
             on.commit()
         except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
             fate = on.note(exc)
             on.undo()
             return self._after(exc, fate, jobs, on, attempt)
         self.transactions += 1
+        if on.answers_late:
+            _tell_each(jobs)
         return True
 
     def _after(
@@ -244,6 +260,14 @@ class Jobs:
                 _fail(jobs[number + 1 :], job.error)  # each would wait as long for as little
                 return False
         return True
+
+
+def _tell_each(jobs: Sequence[Job[Any]]) -> None:
+    for job in jobs:
+        try:
+            job.tell()
+        except Exception as exc:  # noqa: BLE001 - raised again for whoever asked
+            job.error = exc
 
 
 def _fail(jobs: Sequence[Job[Any]], error: Exception) -> None:

@@ -19,7 +19,6 @@ from psycopg import errors, pq
 from psycopg.adapt import PyFormat, Transformer
 
 from bot.storage import patience
-from bot.storage.jobs import Cursor
 from bot.storage.texts import kept
 
 PREPARED = 500
@@ -50,15 +49,19 @@ class Pipeline:
         self._awaited: deque[_Awaited] = deque()
         self._pg.enter_pipeline_mode()
 
-    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Cursor:
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Result:
         """Run one statement, its parameters written as `Database` says."""
         result = Result(self)
         self._send(sql, values, result)
         return result
 
     def insist(self, sql: str, values: Sequence[Any], otherwise: Otherwise, /) -> None:
-        """Run one statement that has to change one row."""
-        self._send(sql, values, _Insisted(otherwise))
+        """Run one statement that has to change one row; if it does not, it fails in the server."""
+        self._send(_insisting(sql), values, _Expected(errors.DivisionByZero, otherwise))
+
+    def insert(self, sql: str, values: Sequence[Any], otherwise: Otherwise, /) -> None:
+        """Run one statement that inserts a row whose keys no row may have yet."""
+        self._send(sql, values, _Expected(errors.UniqueViolation, otherwise))
 
     def is_lost(self) -> bool:
         """Return whether the server has ended the connection while nothing was asked of it."""
@@ -144,6 +147,11 @@ class Result:
         return _error(result)
 
     @property
+    def was_passed_over(self) -> bool:
+        """Whether it is known not to have been run, since one before it failed."""
+        return self._result is not None and self._result.status == pq.ExecStatus.PIPELINE_ABORTED
+
+    @property
     def rowcount(self) -> int:
         """How many rows it changed."""
         changed = self._known.command_tuples
@@ -175,13 +183,14 @@ class Result:
         return self._result
 
 
-class _Insisted:
-    def __init__(self, otherwise: Otherwise) -> None:
+class _Expected:
+    def __init__(self, kind: type[Exception], otherwise: Otherwise) -> None:
+        self._kind = kind
         self._otherwise = otherwise
 
     def came(self, result: pq.abc.PGresult) -> Exception | None:
         error = _error(result)
-        return self._otherwise() if error is None and result.command_tuples != 1 else error
+        return self._otherwise() if isinstance(error, self._kind) else error
 
 
 class _Prepared:
@@ -206,6 +215,13 @@ def _error(result: pq.abc.PGresult) -> Exception | None:
     if result.status == pq.ExecStatus.PIPELINE_ABORTED:
         return errors.PipelineAborted("a statement before it failed")
     return errors.error_from_result(result)
+
+
+@lru_cache(maxsize=PREPARED)
+def _insisting(sql: str) -> str:
+    """Return a statement that divides by zero unless it changes one row."""
+    changed = f"WITH changed AS ({sql} RETURNING 1)"
+    return f"{changed} SELECT 1 / (count(*) = 1)::integer FROM changed"  # noqa: S608 - only ours
 
 
 @lru_cache(maxsize=1000)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.addresses import shown
-from bot.errors import ConfigError
+from bot.errors import ConfigError, StorageError
 from bot.storage.database import Database
 from bot.storage.jobs import Connection, Later
 
@@ -106,8 +106,17 @@ class PostgresDatabase(Database):
                 while not await self.write(lock.take):  # noqa: ASYNC110 - by another process
                     await asyncio.sleep(ALONE_AGAIN)
                 yield
-            finally:
+            except BaseException:
                 await self.write(lock.give_back)
+                raise
+            if not await self.write(lock.give_back):
+                raise StorageError(f"{self.name}: the lock of {name!r} was lost")
+
+    async def at_work(self) -> frozenset[int]:
+        """Return the server's numbers of the connections that write."""
+        from bot.storage.connecting import AT_WORK  # psycopg takes a while
+
+        return frozenset(number for (number,) in await self.fetch(_AT_WORK, (AT_WORK,)))
 
     @contextlib.contextmanager
     def hearing(self, name: str) -> Iterator[asyncio.Event]:
@@ -159,6 +168,13 @@ class PostgresDatabase(Database):
         return self._opening[1]
 
 
+_AT_WORK = """
+    SELECT pid FROM pg_locks
+    WHERE locktype = 'advisory' AND mode = 'ShareLock' AND objsubid = 1 AND granted
+      AND classid::bigint = (?1::bigint >> 32) & 4294967295
+      AND objid::bigint = ?1::bigint & 4294967295
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+
 _TAKE = """
     SELECT pg_backend_pid(), CASE WHEN pg_backend_pid() = ?1 THEN true
                              ELSE pg_try_advisory_lock(hashtextextended(?2, 0)) END"""
@@ -189,5 +205,7 @@ class _Lock:
             self._process = process
         return bool(taken)
 
-    def give_back(self, connection: Connection) -> None:
-        connection.execute(_GIVE_BACK_OF, (self._name, self._process)).close()
+    def give_back(self, connection: Connection) -> Later[bool] | bool:
+        """Give it back; tell whether it was ours until now."""
+        given = connection.execute(_GIVE_BACK_OF, (self._name, self._process))
+        return Later(lambda: given.rowcount == 1)

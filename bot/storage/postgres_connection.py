@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 
 import psycopg
@@ -15,7 +15,7 @@ from bot.storage.connecting import AtOnce, bound, connect, join
 from bot.storage.jobs import Connection, Fate, Jobs, Later
 from bot.storage.migrations import migrate_postgres
 from bot.storage.patience import SilenceError
-from bot.storage.pipeline import Pipeline
+from bot.storage.pipeline import Pipeline, Result
 from bot.storage.worker import Worker
 
 T = TypeVar("T")
@@ -29,6 +29,8 @@ _IN_THE_WAY = (errors.DeadlockDetected, errors.SerializationFailure)
 class PostgresLane:
     """A way to one connection; opened once, then used from one event loop at a time."""
 
+    answers_late = True
+
     def __init__(
         self, url: str, *, name: str, prepare: Callable[[Connection], None], writes: bool
     ) -> None:
@@ -40,7 +42,7 @@ class PostgresLane:
         self._worker = Worker(f"{'writer' if writes else 'reader'} of {name}")
         self._raw: psycopg.Connection[Any] | None = None
         self._pipeline: Pipeline
-        self._committing = False
+        self._commit: Result | None = None
 
     async def open(self) -> None:
         """Open the connection.
@@ -94,17 +96,11 @@ class PostgresLane:
         )
 
     def commit(self) -> None:
-        """Bring it to disk; of one that only read nothing more need be heard."""
-        if not self._writes:
-            self._pipeline.execute("COMMIT")
-            self._pipeline.flush()
-            return
-        self._pipeline.sync()
-        with around("commit"):
-            self._committing = True
-            self._pipeline.execute("COMMIT")
+        """Bring it to disk, if nothing of it fails."""
+        with around("commit") if self._writes else nullcontext():
+            self._commit = self._pipeline.execute("COMMIT")
             self._pipeline.sync()
-            self._committing = False
+            self._commit = None
 
     def undo(self) -> None:
         """Undo it, and raise nothing."""
@@ -118,9 +114,10 @@ class PostgresLane:
 
     def note(self, error: Exception) -> Fate:
         """Return what may come of the jobs: a lost connection is made again, and others wait."""
-        committing, self._committing = self._committing, False
+        commit, self._commit = self._commit, None
         lost = self._raw is None or self._raw.closed
-        if isinstance(error, SilenceError) or (lost and committing):
+        in_doubt = self._writes and commit is not None and not commit.was_passed_over
+        if (lost and in_doubt) or isinstance(error, SilenceError):
             return Fate.UNKNOWN
         if lost or isinstance(error, _IN_THE_WAY):
             return Fate.AGAIN

@@ -32,7 +32,7 @@ async def take_in(store: SQLSessionManager, session_id: str, found: Conversation
     for data in found.files:
         await store.put_blob(data)
     shown = showing_up_to(session_id, session.last_seq)
-    save = saving(session, session.state_json(), session.unsaved, 0, None)
+    save = saving(session, session.state_json(), session.unsaved)
 
     def job(connection: Connection) -> None:
         save(connection)

@@ -307,16 +307,16 @@ async def test_what_is_said_just_as_a_session_is_deleted_begins_it_anew(
     too_late: bool,
 ) -> None:
     manager = SQLiteSessionManager(tmp_path / "shared.db")
-    agent, save = make_agent(session_manager=manager), manager.save
+    agent, save = make_agent(session_manager=manager), manager._save
     model.says("Hello.").then("Hello again.")
     await agent.run("hi", session_id="s", user_id="alice")
 
-    async def overtaken(session: Session, **options: Any) -> None:
+    async def overtaken(session: Session, **options: Any) -> bool:
         monkeypatch.undo()
         await manager.delete("s")
-        await save(session, **options)
+        return await save(session, **options)
 
-    monkeypatch.setattr(manager, "save", overtaken)
+    monkeypatch.setattr(manager, "_save", overtaken)
     if too_late:
         assert await agent.skip("and now?", "s", user_id="bob") == 1
     else:

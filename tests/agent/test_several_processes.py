@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 
 from bot import (
+    AccessDeniedError,
     Agent,
     AgentRun,
     ApprovalRequestedEvent,
     AssistantMessageEvent,
     RecordedEvent,
     RunStatus,
+    Session,
     SQLiteSessionManager,
     StopRequestedEvent,
     TextChunkEvent,
@@ -1122,3 +1124,30 @@ async def test_a_session_that_another_process_deletes_ends_its_run(
     gate.release()
     with pytest.raises(Exception, match="no session"):
         await run
+
+
+async def test_of_two_who_begin_a_session_at_once_one_may_continue_it(
+    make_other: MakeOther, model: ScriptedModel, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_theirs(session: Session, user_id: str | None) -> bool:
+        return session.user_id == user_id
+
+    admitted, made = asyncio.Event(), asyncio.Event()
+    mine, theirs = make_other(may_continue=is_theirs), make_other(may_continue=is_theirs)
+    save = SQLSessionManager.save_taking
+
+    async def late(store: SQLSessionManager, session: Session, holder: str) -> bool:
+        if session.user_id == "alice":
+            admitted.set()
+            await made.wait()
+        return await save(store, session, holder)
+
+    monkeypatch.setattr(SQLSessionManager, "save_taking", late)
+    model.says("Hello, Bob.")
+    overtaken = asyncio.ensure_future(mine.run("I am Alice.", session_id="s", user_id="alice"))
+    await admitted.wait()
+    assert (await theirs.run("I am Bob.", session_id="s", user_id="bob")).output == "Hello, Bob."
+    made.set()
+    with pytest.raises(AccessDeniedError):
+        await overtaken
+    assert len(await events_of(sessions(address), "s")) == 2

@@ -232,6 +232,7 @@ async def test_an_approved_call_waits_for_its_tool_after_a_restart(
     await anext(decision)
     agent.suspend()  # as a process that ends after the yes
     await decision.aclose()
+    await agent.close()
     late = LateShelf(approval=True, comes=comes)
     after = make_agent(toolsets=[Shelf(), late])
     assert (await after.resume("s")).output == "done"

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from bot.errors import StorageError
+from bot.frontend.showing.draft import Subject
 from bot.frontend.showing.follower import Follower
 from bot.frontend.showing.outbox import Outbox
 from bot.frontend.view.shown import Key, Purpose, Shown
@@ -142,6 +144,28 @@ async def test_an_answer_after_a_wait_that_was_over_at_once_is_streamed(
         await stage.desk.until(lambda found: found[-1].content.startswith("Both are"))
         gate.release()
         await stage.says(stage.desk, "Both are done.")
+
+
+async def test_a_run_does_not_end_for_what_cannot_be_shown_of_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database is away for a moment, and just then an event is to be shown."""
+    away, read = iter([True, True]), Follower._subject
+
+    async def failing(follower: Follower, turn_id: str) -> Subject:
+        if next(away, False):
+            raise StorageError("the database is away for a moment")
+        return await read(follower, turn_id)
+
+    monkeypatch.setattr(Follower, "_subject", failing)
+    gate = stage.model.pauses("The job is", then=" done.")
+    async with stage.running():
+        await stage.alice.says("work", in_=stage.desk)
+        await stage.desk.until(
+            lambda found: any(each.content.startswith("The job is") for each in found)
+        )
+        gate.release()
+        await stage.says(stage.desk, "The job is done.")
 
 
 async def test_a_line_that_a_killed_bot_left_is_gone_or_the_answer(stage: Stage) -> None:

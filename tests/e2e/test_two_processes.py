@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,8 @@ from bot.agent.loop import heeding
 from bot.errors import StorageError
 from bot.events import RecordedEvent, ToolResultEvent
 from bot.frontend import ParleyClient
+from bot.frontend.hearing.inbox import EMPTY
+from bot.frontend.rate import TOO_FAST
 from bot.frontend.recovery.recovery import Recovery
 from bot.frontend.showing.draft import using
 from bot.sessions import Lease, PostgresSessionManager, Session
@@ -31,11 +34,17 @@ def _attentive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def process(stage: Stage, store: PostgresSessionManager) -> AsyncIterator[ParleyClient]:
+async def process(
+    stage: Stage, store: PostgresSessionManager, **limits: Any
+) -> AsyncIterator[ParleyClient]:
     """Run the bot while the block lasts; those begun later end first."""
     options = replace(stage.options, rescue_every=0.05, identify_pause=0.0)
     client = parley(
-        store=store, model_url=stage.service.base_url, tools=stage.tools, options=options
+        store=store,
+        model_url=stage.service.base_url,
+        tools=stage.tools,
+        options=options,
+        **limits,
     )
     async with AsyncExitStack() as stack:
         stack.push_async_callback(client.agent.close)
@@ -75,6 +84,22 @@ async def test_what_both_hear_one_answers(
             await stage.says(stage.desk, f"Answer {number}.")
     assert stage.said(stage.desk) == [f"Answer {number}." for number in range(3)]
     assert len(stage.model.requests) == 3
+
+
+async def test_what_both_do_not_answer_is_said_once(
+    stage: Stage, stores: list[PostgresSessionManager]
+) -> None:
+    stage.options = replace(stage.options, turns_per_minute=1)
+    stage.model.says("Hello.")
+    async with process(stage, stores[0]) as first, process(stage, stores[1]) as second:
+        await stage.alice.says(f"<@{stage.bot.id}>", in_=stage.desk)
+        await stage.bob.says("hello", in_=stage.desk)
+        await stage.says(stage.desk, "Hello.")
+        await stage.bob.says("hello again", in_=stage.desk)
+        await stage.says(stage.desk, TOO_FAST)
+        for each in (first, second):
+            assert await each._parts.work.finish(PATIENCE)
+    assert sorted(stage.said(stage.desk)) == sorted([EMPTY, "Hello.", TOO_FAST])
 
 
 async def test_a_click_that_both_hear_counts_once(

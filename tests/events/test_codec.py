@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import FrozenInstanceError
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, get_type_hints
 
@@ -9,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bot.events
-from bot.events import RecordedEvent, ToolCall, ToolStatus, UnknownEvent, UserMessageEvent, codec
+from bot.events import (
+    Author,
+    RecordedEvent,
+    ToolCall,
+    ToolStatus,
+    UnknownEvent,
+    UserMessageEvent,
+    codec,
+)
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
 
@@ -94,6 +103,16 @@ def test_events_do_not_share_their_mappings() -> None:
 
 def vars_of(event: RecordedEvent) -> dict[str, Any]:
     return {name: getattr(event, name) for name in get_type_hints(type(event))}
+
+
+def test_an_event_that_came_back_is_frozen() -> None:
+    event = codec.decode(codec.encode(UserMessageEvent(text="hi", author=Author(user_id="u"))))
+    assert isinstance(event, UserMessageEvent)
+    for value, name in ((event, "text"), (event.author, "name")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(value, name, "other")
+        with pytest.raises(FrozenInstanceError):
+            delattr(value, name)
 
 
 @pytest.mark.parametrize(

@@ -284,6 +284,30 @@ async def test_a_lease_is_one_holders_until_given_back(store: SessionStore) -> N
     assert (taken.taken, taken.holder, taken.version) == (True, theirs, session.version)
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_a_save_can_take_the_lease_if_it_is_free(store: SessionStore, is_new: bool) -> None:
+    session = Session("s") if is_new else await saved(store, "s", says("before"))
+    ours, theirs = await store.register(), await store.register()
+    session.append(says())
+    assert await store.save_taking(session, ours)
+    assert await store.standing("s") == Standing(version=session.version, holder=ours)
+    session.append(answers())
+    assert not await store.save_taking(session, theirs)
+    session.append(says())
+    assert await store.save_taking(session, ours)
+    assert await store.standing("s") == Standing(version=session.version, holder=ours)
+    assert (await read(store)).events == session.events
+
+
+async def test_a_save_that_fails_takes_no_lease(store: SessionStore) -> None:
+    session = await saved(store, "s", says())
+    await saved(store, "s", says("meanwhile"))
+    session.append(answers())
+    with pytest.raises(SessionConflictError):
+        await store.save_taking(session, await store.register())
+    assert await store.standing("s") == Standing(version=3, holder=None)
+
+
 async def test_giving_back_sees_what_was_recorded_meanwhile(store: SessionStore) -> None:
     session = await saved(store, "s", says())
     holder = await store.register()

@@ -266,6 +266,20 @@ async def test_a_row_that_was_insisted_on_and_is_not_there_fails_its_own_job_alo
     assert isinstance(results[1], LookupError)
 
 
+async def test_a_row_that_clashes_with_another_fails_its_own_job_alone(
+    database: SQLiteDatabase,
+) -> None:
+    def put(key: str | None) -> Callable[[Connection], None]:
+        return lambda connection: connection.insert(INSERT, (key,), lambda: LookupError(key))
+
+    await database.execute(INSERT, ("a",))
+    results = await held_back(database, put("b"), put("a"), put(None), put("c"))
+    assert [type(result) for result in results] == [
+        *(type(None), LookupError, StorageError, type(None))
+    ]
+    assert await count(database) == 3
+
+
 async def test_reads_see_every_write_that_returned_before(database: SQLiteDatabase) -> None:
     async def write_then_read(number: int) -> bool:
         await database.execute(INSERT, (str(number),))

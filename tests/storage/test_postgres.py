@@ -13,8 +13,9 @@ import psycopg
 import pytest
 
 from bot.errors import StorageError
-from bot.storage import Connection, PostgresDatabase, SQLiteDatabase
+from bot.storage import Connection, Later, PostgresDatabase, SQLiteDatabase
 from tests.postgres import Server, serving
+from tests.proxies import Proxy
 from tests.storage.together import errors_of_many, held_back
 
 INSERT = "INSERT INTO marks (key, value) VALUES (?, '')"
@@ -105,28 +106,55 @@ async def test_a_connection_lost_while_reading_is_made_again(
 
 
 async def test_a_commit_of_which_nothing_was_heard_is_an_error_and_not_done_twice(
-    database: PostgresDatabase, postgres: Server
+    postgres: Server,
 ) -> None:
-    await database.execute_many("CREATE TABLE ledger (text TEXT)", [()])
-    runs = []
+    loop, runs = asyncio.get_running_loop(), []
 
     def job(connection: Connection) -> None:
-        runs.append(connection.execute(PID).fetchone()[0])
-        connection.execute("INSERT INTO ledger VALUES ('paid')")
+        runs.append(connection)
+        connection.execute("INSERT INTO ledger VALUES ('paid')").close()
 
     @contextmanager
     def cut(point: str) -> Iterator[None]:
-        terminate(postgres, runs[-1])
+        asyncio.run_coroutine_threadsafe(proxy.cut(), loop).result(30)
+        yield
+
+    async with Proxy(postgres.new_database()).serving() as proxy:
+        database = PostgresDatabase(proxy.url)
+        await database.execute("CREATE TABLE ledger (text TEXT)")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("bot.storage.postgres_connection.around", cut)
+            results = await asyncio.gather(
+                *(database.write(job) for _ in range(2)), return_exceptions=True
+            )
+        assert [type(result) for result in results] == [StorageError, StorageError]
+        assert len(runs) == 2
+        assert await database.fetch("SELECT * FROM ledger") == []
+        await database.close()
+
+
+async def test_what_the_server_has_told_that_it_did_not_run_is_run_again(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    await database.execute("CREATE TABLE ledger (text TEXT)")
+    [writer, _] = await pids(database)
+    runs = []
+
+    def job(connection: Connection) -> None:
+        runs.append(connection)
+        connection.execute("INSERT INTO ledger VALUES ('paid')").close()
+
+    @contextmanager
+    def end(point: str) -> Iterator[None]:
+        if len(runs) == 1:
+            terminate(postgres, writer)
         yield
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.storage.postgres_connection.around", cut)
-        results = await asyncio.gather(
-            *(database.write(job) for _ in range(2)), return_exceptions=True
-        )
-    assert [type(result) for result in results] == [StorageError, StorageError]
+        patch.setattr("bot.storage.postgres_connection.around", end)
+        await database.write(job)
     assert len(runs) == 2
-    assert await database.fetch("SELECT * FROM ledger") == []
+    assert await database.fetch("SELECT * FROM ledger") == [("paid",)]
 
 
 async def test_while_the_server_is_gone_it_is_an_error_and_afterwards_it_goes_on() -> None:
@@ -202,6 +230,35 @@ async def test_what_waits_together_is_committed_together(database: PostgresDatab
     assert database.transactions <= 2
 
 
+async def test_a_job_that_looks_at_nothing_before_its_end_asks_the_server_once(
+    postgres: Server,
+) -> None:
+    async with Proxy(postgres.new_database()).serving() as proxy:
+        database = PostgresDatabase(proxy.url)
+        await database.execute(INSERT, ("a",))
+        written, read = (line.asked for line in proxy.lines)
+        await database.write(change("a"))
+        assert await database.execute(INSERT, ("b",)) == 1
+        assert await count(database) == 3
+        assert [line.asked for line in proxy.lines] == [written + 2, read + 1]
+        await database.close()
+
+
+async def test_who_cannot_tell_what_was_read_fails_alone(database: PostgresDatabase) -> None:
+    await database.execute(INSERT, ("a",))
+
+    async def read(column: int) -> str:
+        def job(connection: Connection) -> Later[str]:
+            found = connection.execute("SELECT key FROM marks")
+            return Later(lambda: str(found.fetchone()[column]))
+
+        return await database.read(job)
+
+    results = await asyncio.gather(*map(read, (0, 1, 0)), return_exceptions=True)
+    assert results[::2] == ["a", "a"]
+    assert isinstance(results[1], IndexError)
+
+
 async def test_a_statement_nobody_looked_at_fails_its_own_job_alone(
     database: PostgresDatabase,
 ) -> None:
@@ -232,6 +289,33 @@ async def test_a_row_that_was_insisted_on_and_is_not_there_fails_its_own_job_alo
     assert [key for (key,) in keys] == ["a", "a after", "b", "b after"]
 
 
+async def test_a_row_that_clashes_with_another_fails_its_own_job_alone(
+    database: PostgresDatabase,
+) -> None:
+    def put(key: str | None) -> Callable[[Connection], None]:
+        return lambda connection: connection.insert(INSERT, (key,), lambda: LookupError(key))
+
+    await database.execute(INSERT, ("a",))
+    results = await held_back(database, put("b"), put("a"), put(None), put("c"))
+    assert [type(result) for result in results] == [
+        *(type(None), LookupError, StorageError, type(None))
+    ]
+    assert await count(database) == 3
+
+
+async def test_to_insist_on_one_row_and_change_several_is_a_failure_too(
+    database: PostgresDatabase,
+) -> None:
+    await database.execute_many(INSERT, [("a",), ("b",)])
+
+    def job(connection: Connection) -> None:
+        connection.insist("UPDATE marks SET value = ?", ("changed",), LookupError)
+
+    with pytest.raises(LookupError):
+        await database.write(job)
+    assert await database.fetch("SELECT DISTINCT value FROM marks") == [("",)]
+
+
 async def test_a_lock_taken_beside_a_job_that_fails_is_free_once_it_is_given_back(
     database: PostgresDatabase,
 ) -> None:
@@ -253,6 +337,42 @@ async def test_a_lock_taken_beside_a_job_that_fails_is_free_once_it_is_given_bac
         await failing
     locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'"
     assert await database.fetch(locks) == []
+
+
+async def test_who_loses_a_lock_is_told_that_they_were_perhaps_not_alone(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    with pytest.raises(StorageError, match="the lock of 'it' was lost"):
+        async with database.alone("it"):
+            await asyncio.to_thread(terminate, postgres, *await pids(database))
+    async with database.alone("it"):
+        pass
+
+
+async def test_who_leaves_a_lost_lock_in_haste_hears_of_what_made_them(
+    database: PostgresDatabase, postgres: Server
+) -> None:
+    async def fail() -> None:
+        async with database.alone("it"):
+            await asyncio.to_thread(terminate, postgres, *await pids(database))
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        await fail()
+
+
+async def test_those_at_work_are_told_apart(database: PostgresDatabase, postgres: Server) -> None:
+    another = PostgresDatabase(database.address)
+    await database.open()
+    one = await database.at_work()
+    await another.open()
+    both = await another.at_work()
+    assert (len(one), len(both), one < both) == (1, 2, True)
+    await another.close()
+    assert await database.at_work() == one
+    await asyncio.to_thread(terminate, postgres, *one)
+    await database.execute(INSERT, ("a",))
+    assert len(await database.at_work() - one) == 1
 
 
 async def test_the_first_that_is_wrong_is_told_not_what_followed_from_it(

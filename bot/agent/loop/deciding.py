@@ -37,8 +37,8 @@ class Decisions:
         self._parts = parts
         self._may_decide = may_decide
 
-    async def record(self, live: LiveSession, verdict: Verdict) -> RecordedEvent:
-        """Record what becomes of a request, as policy is now.
+    async def record(self, live: LiveSession, verdict: Verdict, *, take: str) -> RecordedEvent:
+        """Record what becomes of a request, as policy is now, to go on in the name `take`.
 
         Raises:
             ApprovalNotFoundError: if this session has no such request.
@@ -64,7 +64,7 @@ class Decisions:
         try:
             await live.open()
             with around("decision"):
-                [decided] = await live.record(record)
+                [decided] = await live.record(record, take=take)
         except (ApprovalNotFoundError, AccessDeniedError):
             await self._look_further(live.session_id, verdict.approval_id)
             raise ApprovalNotFoundError(verdict.approval_id) from None

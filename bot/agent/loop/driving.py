@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from bot.agent.loop.closing import end_turn
@@ -13,7 +13,7 @@ from bot.agent.loop.loop import Loop, stopped
 from bot.agent.parts import Parts
 from bot.agent.run import Outcome
 from bot.errors import StorageError
-from bot.events import DoneEvent, Event, RunStatus, new_id
+from bot.events import DoneEvent, ErrorEvent, Event, RunStatus, new_id
 from bot.sessions import SessionManager, SessionStore
 
 Events = AsyncGenerator[Event, None]
@@ -24,13 +24,20 @@ class Driver:
 
     Attributes:
         suspended: Whether a run that is left early leaves its turn open.
+        on_outage: Called when what nobody reads here ended since the log could not be read or
+            written; its turn is open.
     """
 
     def __init__(self, parts: Parts) -> None:
         self.suspended = False
+        self.on_outage: Callable[[], None] = lambda: None
         self._parts = parts
         self._holder = Holder(parts.manager)
         self._tasks: set[asyncio.Task[None]] = set()
+
+    async def name(self) -> str:
+        """Return the name under which this process runs sessions."""
+        return await self._holder.name()
 
     async def drive(
         self,
@@ -48,7 +55,7 @@ class Driver:
         """
         if live.turns.is_driven_by_caller:
             return  # it reads a run of this session, and goes on with that one
-        holder = await self._holder.name()
+        holder = await self.name()
         await self._parts.definitions()
         async with live.driving(mine):
             lease = await live.lease.take(holder)
@@ -82,8 +89,9 @@ class Driver:
     async def _answer_rest(self, live: LiveSession) -> None:
         rest = self.drive(Outcome(), live, told=live.session.last_seq)
         async with aclosing(told_failures(Outcome(), live.session_id, rest)) as events:
-            async for _ in events:
-                pass
+            async for event in events:
+                if isinstance(event, ErrorEvent) and not event.turn_id:
+                    self.on_outage()
 
     async def end(self) -> None:
         """End what nobody reads, and leave its turns open for the next start."""

@@ -14,7 +14,7 @@ from bot.agent.loop.lease import SessionLease
 from bot.agent.loop.steps import goes_on
 from bot.agent.loop.turns import Turns
 from bot.agent.loop.working_copy import MayContinue, OnRecorded, WorkingCopy
-from bot.errors import SessionConflictError
+from bot.errors import AccessDeniedError, SessionConflictError
 from bot.events import RecordedEvent
 from bot.sessions import Session, SessionManager, SessionStore
 
@@ -110,30 +110,37 @@ class LiveSession:
 
     # -- writing -----------------------------------------------------------------------------------
 
-    async def record(self, decide: Decide) -> Sequence[RecordedEvent]:
+    async def record(self, decide: Decide, *, take: str | None = None) -> Sequence[RecordedEvent]:
         """Append and save what `decide` says of the stored session; return it as recorded.
 
         After a conflict `decide` is asked again. Whoever is cancelled meanwhile is cancelled
-        after the save.
+        after the save. Who goes on with the session then may name themselves by `take`: they have
+        its lease then, if it was free and there is something to do.
+
+        Raises:
+            AccessDeniedError: if the session was deleted, or there was none and others made it:
+                who goes on with it is admitted anew.
         """
         try:
-            return await finished(self._record(decide))
+            return await finished(self._record(decide, take))
         finally:
             self.turns.changed()
 
-    async def _record(self, decide: Decide) -> Sequence[RecordedEvent]:
+    async def _record(self, decide: Decide, take: str | None) -> Sequence[RecordedEvent]:
         async with self._copy.lock:
-            return await self._write(decide)
+            return await self._write(decide, take)
 
-    async def _write(self, decide: Decide) -> Sequence[RecordedEvent]:
+    async def _write(self, decide: Decide, take: str | None = None) -> Sequence[RecordedEvent]:
         while True:
             session = await self._copy.read()
             draft = session.draft()
             recorded = draft.append(*decide(session))
             try:
                 if recorded:
-                    await self._copy.save(draft)
+                    await self._copy.save(draft, take=take)
             except SessionConflictError:
+                if not draft.version:
+                    raise AccessDeniedError(f"others have begun {self.session_id!r}") from None
                 continue
             self._copy.become(draft, recorded)
             return recorded

@@ -19,9 +19,15 @@ class NewMessages:
         self._manager = manager
 
     async def record(
-        self, live: LiveSession, messages: Sequence[UserMessageEvent], *then: RecordedEvent
+        self,
+        live: LiveSession,
+        messages: Sequence[UserMessageEvent],
+        *then: RecordedEvent,
+        take: str | None = None,
     ) -> Sequence[RecordedEvent]:
         """Record those of the messages that are not known, and what goes with them.
+
+        With `take` it is to go on with them in that name.
 
         Raises:
             DuplicateMessageError: if all of them are; nothing was recorded.
@@ -29,7 +35,8 @@ class NewMessages:
         """
         while True:
             try:
-                return await live.record(partial(self._unless_known, messages=messages, then=then))
+                decide = partial(self._unless_known, messages=messages, then=then)
+                return await live.record(decide, take=take)
             except DuplicateMessageError as exc:
                 known = exc.source_id
                 messages = [message for message in messages if message.source_id != known]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 
 from bot.agent.approvals import Verdict, find_request
@@ -38,6 +38,10 @@ class Runner:
         self._new_messages = NewMessages(parts.manager)
         self._driver = Driver(parts)
 
+    def watch(self, on_outage: Callable[[], None]) -> None:
+        """Have a function called when nobody reads here that the log could not be written."""
+        self._driver.on_outage = on_outage
+
     def suspend(self) -> None:
         """From now on a run that is left early leaves its turn open, for the next start."""
         self._driver.suspended = True
@@ -70,7 +74,8 @@ class Runner:
         outcome.context.session, outcome.context.user_id = session, user_id
         with self._going_on(live), live.turns.awaited(mine):
             try:
-                recorded = await self._record(live, user_id, messages)
+                take = await self._driver.name()
+                recorded = await self._record(live, user_id, messages, take=take)
             except asyncio.CancelledError:
                 await self._driver.left(live, mine)
                 raise
@@ -98,7 +103,8 @@ class Runner:
         live = self._sessions[session_id]
         with self._going_on(live):
             try:
-                decided = await self._decisions.record(live, verdict)
+                take = await self._driver.name()
+                decided = await self._decisions.record(live, verdict, take=take)
                 outcome.turn_id = decided.turn_id
                 yield decided
                 onward = self._onward(outcome, live, decided.seq, recovering=False)
@@ -148,11 +154,12 @@ class Runner:
         user_id: str | None,
         messages: Sequence[UserMessageEvent],
         *then: RecordedEvent,
+        take: str | None = None,
     ) -> Sequence[RecordedEvent]:
-        """Record messages; a session that is deleted just then begins anew with them."""
+        """Record messages; a session that is deleted or made just then is asked anew for them."""
         while True:
             try:
-                return await self._new_messages.record(live, messages, *then)
+                return await self._new_messages.record(live, messages, *then, take=take)
             except AccessDeniedError:
                 await self._sessions.admitted(live.session_id, user_id)
 

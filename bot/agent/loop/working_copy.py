@@ -73,8 +73,14 @@ class WorkingCopy:
         if not may_continue(session, user_id):
             raise AccessDeniedError(f"you may not continue the session {self.session_id!r}")
         if not self._is_current:
-            self._take(await self.manager.get_or_create(self.session_id, user_id))
+            self._take(await self._made(session))
         return self.session
+
+    async def _made(self, session: Session) -> Session:
+        """Return a new session; a store keeps it with what is first saved in it."""
+        if isinstance(self.manager, SessionStore):
+            return session
+        return await self.manager.get_or_create(session.session_id, session.user_id)
 
     def outdate(self) -> None:
         """Have it read again: others have written, or what was written is not known."""
@@ -124,29 +130,34 @@ class WorkingCopy:
 
     # -- saving ------------------------------------------------------------------------------------
 
-    async def save(self, draft: Session) -> None:
+    async def save(self, draft: Session, *, take: str | None = None) -> None:
         """Save a draft; one that leaves nothing to do gives the lease back.
+
+        One that leaves something to do takes it for `take`, if it is free.
 
         Raises:
             SessionConflictError: if others have written.
         """
         try:
-            await self._save(draft)
+            await self._save(draft, take)
         except BaseException:
             self.outdate()
             raise
 
-    async def _save(self, draft: Session) -> None:
+    async def _save(self, draft: Session, take: str | None) -> None:
         if not isinstance(self.manager, SessionStore):
             state = draft.state_json()
             await self.manager.save(draft)
             draft.mark_saved(seq=draft.last_seq, version=draft.version, state=state)
             return
         idle = isinstance(next_step(draft.unfinished()), Done | Wait)
-        release = self.holder if idle else None
-        await self.manager.save(draft, release=release, rests=idle)
-        if release:
+        if idle:
+            await self.manager.save(draft, release=self.holder, rests=True)
             self.holder = None
+        elif self.holder or take is None:
+            await self.manager.save(draft)
+        elif await self.manager.save_taking(draft, take):
+            self.holder = take
 
     def become(self, draft: Session, recorded: Sequence[RecordedEvent]) -> None:
         """Show what has been saved; a window that reaches further back is read again first."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable, Iterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
+from contextlib import suppress
 
 from bot.agent import Agent
 from bot.agent.loop.steps import Done, Wait, next_step
@@ -27,6 +28,8 @@ class Rescue:
 
     Args:
         ours: Gives those of our shards among sessions.
+        recover: Does what a start does: called when another process has ended.
+        ready: Returns once it is known which channels there are.
     """
 
     def __init__(
@@ -37,6 +40,8 @@ class Rescue:
         runs: Runs,
         reconciler: Reconciler,
         ours: Ours,
+        recover: Callable[[], None],
+        ready: Callable[[], Awaitable[None]],
         every: float,
     ) -> None:
         self._agent = agent
@@ -44,7 +49,10 @@ class Rescue:
         self._runs = runs
         self._reconciler = reconciler
         self._ours = ours
+        self._recover = recover
+        self._ready = ready
         self._every = every
+        self._at_work = frozenset[int]()
         self._minded: set[str] = set()
 
     def mind(self, session_id: str) -> None:
@@ -52,15 +60,29 @@ class Rescue:
         self._minded.add(session_id)
 
     async def keep_looking(self) -> None:
-        """Look again and again."""
+        """Look again and again, once it is ready, for those who end from now on."""
+        with suppress(StorageError):
+            self._at_work = await self._store.database.at_work()
+        await self._ready()
         while True:
             await asyncio.sleep(self._every)
             minded, self._minded = self._minded, set()
             try:
                 await self._look(minded)
+                await self._look_for_ends()
             except StorageError as exc:
                 self._minded |= minded
                 logger.warning("what other processes left cannot be read: %s", exc)
+
+    async def _look_for_ends(self) -> None:
+        """Take over all that is known to nobody but a process that has ended.
+
+        What it was about to show, for example, and when the requests expire that it has shown.
+        """
+        at_work = await self._store.database.at_work()
+        ended, self._at_work = self._at_work - at_work, at_work
+        if ended:
+            self._recover()
 
     async def _look(self, minded: Iterable[str]) -> None:
         found = {*await self._store.abandoned(), *minded}

@@ -66,12 +66,17 @@ class Draft:
 
     def goes_on(self, subject: Subject) -> bool:
         """Begin another call of the same turn, if this one has no text."""
-        begun = self._written.keys() - {self._status_key} or self._text.preview()
-        if begun or self.subject.turn_id != subject.turn_id:
+        begun = self._written.keys() - {self._status_key}
+        if begun or self.has_text or self.subject.turn_id != subject.turn_id:
             return False
         self.subject = subject
         self._text, self._reasoning = Stream(), Reasoning()
         return True
+
+    @property
+    def has_text(self) -> bool:
+        """Whether there is a text, on the screen or not."""
+        return bool(self._text.preview())
 
     @property
     def says_something(self) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from bot.agent.calls import call_states
 from bot.agent.loop.closing import answers
 from bot.events import (
-    ApprovalDecidedEvent,
     AssistantMessageEvent,
     DoneEvent,
     ErrorEvent,
@@ -59,14 +58,22 @@ class Follower:
         self._metrics = metrics
         self._asked: float | None = None  # since when an answer is waited for
         self._preview: Preview | None = None
+        self._text = ""  # what came of the answer while nothing could be read
 
     async def see(self, event: Event) -> None:
-        """Show what an event says, without waiting for Discord."""
+        """Show what an event says, without waiting for Discord.
+
+        Raises:
+            StorageError: if what it takes cannot be read; a later event may be shown all the same.
+        """
         match event:
             case TextChunkEvent():
                 self._sign.off()
                 self._note_first_text()
-                (await self._written(event.turn_id)).add(event.chunk)
+                self._text += event.chunk
+                preview = await self._written(event.turn_id)
+                text, self._text = self._text, ""
+                preview.add(text)
             case RateLimitEvent():
                 (await self._written(event.turn_id)).note(_note(event))
             case UserMessageEvent():
@@ -97,8 +104,8 @@ class Follower:
     async def _see_recorded(self, event: RecordedEvent) -> None:
         self._reconciler.wake(self._session_id)
         match event:
-            case AssistantMessageEvent() | ApprovalDecidedEvent():
-                self._preview = None  # that one is complete, or ended when the turn began to wait
+            case AssistantMessageEvent():
+                self._preview, self._text = None, ""
             case ToolStartedEvent():
                 self._sign.on()
                 (await self._written(event.turn_id)).working(await self._tools(event.turn_id))
@@ -122,14 +129,15 @@ class Follower:
 
     async def _written(self, turn_id: str) -> Preview:
         """Return the preview of what the model writes now."""
-        if self._preview is None or self._preview.subject.turn_id != turn_id:
+        preview = self._preview
+        if preview is None or preview.has_ended_early or preview.subject.turn_id != turn_id:
             subject = await self._subject(turn_id)
             # Earlier turns may have been answered without being streamed: they are shown first.
             self._reconciler.wake(self._session_id)
-            self._preview = self._previews.of(
+            preview = self._preview = self._previews.of(
                 subject, after=lambda: self._reconciler.caught_up(self._session_id)
             )
-        return self._preview
+        return preview
 
     async def _subject(self, turn_id: str) -> Subject:
         session = await self._store.get(self._session_id)

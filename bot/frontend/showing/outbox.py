@@ -181,12 +181,24 @@ class Outbox:
     async def tell(self, channel_id: int, text: str, *, reply_to: int | None = None) -> None:
         """Say something that is not part of a conversation.
 
+        What is replied to a message is said once, however many processes hear that.
+
         Raises:
             DiscordError: if it could not be said.
         """
+        try:
+            await self._tell(channel_id, text, reply_to)
+        except MessageGoneError:
+            if reply_to is None:
+                raise
+            # It was said a moment ago, and deleted since.
+
+    async def _tell(self, channel_id: int, text: str, reply_to: int | None) -> None:
         place = self._place(channel_id)
         reference = _reference(channel_id, reply_to)
-        options: dict[str, Any] = {"reference": reference} if reference else {}
+        options: dict[str, Any] = {}
+        if reference is not None:
+            options = {"reference": reference, "nonce": _nonce(f"{reply_to}\0{text}")}
         with around("tell"):
             await asked(
                 lambda: place.send(text, allowed_mentions=NOBODY, suppress_embeds=True, **options),
@@ -217,7 +229,10 @@ def nonce_of(session_id: str, key: Key, replaced: int | None) -> str:
 
     A message that replaces a deleted one needs another nonce than that one had.
     """
-    text = f"{session_id}\0{key.text}\0{key.purpose}\0{replaced}"
+    return _nonce(f"{session_id}\0{key.text}\0{key.purpose}\0{replaced}")
+
+
+def _nonce(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:25]
 
 

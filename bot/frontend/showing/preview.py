@@ -64,6 +64,11 @@ class Preview:
         """What is being written."""
         return self._draft.subject
 
+    @property
+    def has_ended_early(self) -> bool:
+        """Whether it has ended before there was a text, as when its turn began to wait."""
+        return self._closed and not self._draft.has_text
+
     def add(self, chunk: str) -> None:
         """Let the text grow."""
         self._draft.add(chunk)
@@ -217,10 +222,9 @@ class Previews:
         )
         return new
 
-    def subject_of(self, session_id: str) -> Subject | None:
-        """Return what is being previewed of a session."""
-        preview = self._open.get(session_id)
-        return preview.subject if preview is not None else None
+    def has(self, session_id: str) -> bool:
+        """Whether anything of a session is being previewed, or may still be on its way."""
+        return session_id in self._open or session_id in self._closing
 
     async def settle(
         self, session_id: str, *, closed: Collection[str], recorded: Collection[tuple[str, str]]
@@ -256,7 +260,8 @@ class Previews:
             await self.end(session_id)
 
     async def end(self, session_id: str) -> None:
-        """End the session's preview, if there is one."""
+        """End the session's preview, if there is one, and what is left of those before it."""
+        await self._close_earlier(session_id)
         preview = self._open.get(session_id)
         if preview is not None:
             await preview.close()
@@ -265,6 +270,8 @@ class Previews:
 
     async def _close_earlier(self, session_id: str) -> None:
         while closing := self._closing.get(session_id):
-            await closing[0].close()
-            self._closing[session_id] = closing[1:]
+            earliest = closing[0]
+            await earliest.close()
+            if earliest in closing:  # somebody else may have waited for it too
+                closing.remove(earliest)
         self._closing.pop(session_id, None)

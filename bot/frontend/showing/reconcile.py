@@ -113,6 +113,7 @@ class Reconciler:
                     await self._pass(session_id)
             except (UnavailableError, StorageError) as exc:
                 logger.warning("%s is not reconciled: %s", session_id, exc)
+                await self._let_others_show(session_id)
                 await self._pause(delay)
             except DiscordError as exc:
                 await self._trouble.tell(session_id, exc)
@@ -120,6 +121,11 @@ class Reconciler:
             else:
                 self._trouble.over(session_id)
                 return
+
+    async def _let_others_show(self, session_id: str) -> None:
+        """Keep no preview while we cannot show a session; the next one waits until we can."""
+        if self._showing.is_shared:
+            await self._previews.end(session_id)
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -140,8 +146,7 @@ class Reconciler:
 
     async def _end_left_preview(self, session_id: str) -> None:
         """End the preview of what nobody here runs: it keeps others from showing the session."""
-        is_written = self._previews.subject_of(session_id) is not None
-        if is_written and not await self._showing.is_here(session_id):
+        if self._previews.has(session_id) and not await self._showing.is_here(session_id):
             await self._previews.end(session_id)
 
     async def _reconcile(self, session_id: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import TypeGuard
@@ -20,6 +21,8 @@ from bot.frontend.showing.typing_sign import TypingSign
 from bot.frontend.tasks import Tasks
 from bot.monitoring import Metrics
 from bot.sessions import SessionStore
+
+logger = logging.getLogger(__name__)
 
 
 class Runs:
@@ -89,7 +92,7 @@ class Runs:
             async with aclosing(aiter(run)) as events:
                 async for event in events:
                     if is_shown(event):
-                        await follower.see(event)
+                        await _see(follower, event)
         finally:
             follower.leave()
 
@@ -140,6 +143,14 @@ class Runs:
             sign=TypingSign(lambda: self._outbox.typing(place.channel_id), self._tasks),
             metrics=self._metrics,
         )
+
+
+async def _see(follower: Follower, event: Event) -> None:
+    """Show an event, if that can be done: a run does not end for what nobody sees of it."""
+    try:
+        await follower.see(event)
+    except StorageError as exc:
+        logger.warning("an event of a run is not shown: %s", exc)
 
 
 def _is_outage(event: Event) -> TypeGuard[ErrorEvent]:

@@ -18,6 +18,7 @@ from bot.sessions.erasing import (
 )
 from bot.sessions.session import Session
 from bot.sessions.times import stored_time
+from bot.storage import Later
 
 if TYPE_CHECKING:
     from bot.storage import Connection
@@ -92,13 +93,17 @@ def _note_people(connection: Connection, session_id: str, message: UserMessageEv
         connection.execute(_QUOTES, (user_id, session_id, message.turn_id)).close()
 
 
-def turns_of(connection: Connection, session_id: str, user_id: str) -> Sequence[str]:
+def turns_of(connection: Connection, session_id: str, user_id: str) -> Later[Sequence[str]]:
     """Return the turns in which somebody wrote, oldest first."""
-    rows = connection.execute(_SELECT_MESSAGES, (session_id,)).fetchall()
-    events = codec.from_json(body for (body,) in rows)
-    messages = (event for event in events if isinstance(event, UserMessageEvent))
-    theirs = (e.turn_id for e in messages if e.author and e.author.user_id == user_id)
-    return tuple(dict.fromkeys(theirs))
+    found = connection.execute(_SELECT_MESSAGES, (session_id,))
+
+    def tell() -> Sequence[str]:
+        events = codec.from_json(body for (body,) in found.fetchall())
+        messages = (event for event in events if isinstance(event, UserMessageEvent))
+        theirs = (e.turn_id for e in messages if e.author and e.author.user_id == user_id)
+        return tuple(dict.fromkeys(theirs))
+
+    return Later(tell)
 
 
 def erasing(session: Session, turn_ids: Collection[str] | None) -> Callable[[Connection], None]:

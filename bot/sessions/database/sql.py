@@ -16,7 +16,15 @@ from bot.sessions.database.kept import KeptEvents
 from bot.sessions.database.leases import Leases
 from bot.sessions.database.listings import Listings
 from bot.sessions.database.owned import deleting, erasing, turns_of, unquoting
-from bot.sessions.database.rows import Loaded, events_after, generation, inserting, load, saving
+from bot.sessions.database.rows import (
+    Loaded,
+    Saved,
+    events_after,
+    generation,
+    inserting,
+    load,
+    saving,
+)
 from bot.sessions.session import Session, check_session_id
 from bot.sessions.store import (
     ApprovalRecord,
@@ -28,7 +36,7 @@ from bot.sessions.store import (
     approval_record,
 )
 from bot.sessions.times import stored_time
-from bot.storage import Connection, Database, Later
+from bot.storage import Connection, Database, Later, Row
 
 T = TypeVar("T")
 
@@ -81,7 +89,10 @@ class SQLSessionManager(SessionStore):
         """Return the session, or `None` only when there is none."""
         check_session_id(session_id)
         kept = self._kept.of(session_id)
-        found: Loaded = await self._read(lambda c: load(c, session_id, kept))
+        found: Loaded | None = await self._read(lambda c: load(c, session_id, kept))
+        if found is None:  # what is kept is of no use
+            self._kept.drop(session_id)
+            return await self.get(session_id)
         session, made, events = found
         if events:
             self._kept.keep(session_id, made, events)
@@ -91,26 +102,38 @@ class SQLSessionManager(SessionStore):
         self, session: Session, *, release: str | None = None, rests: bool = False
     ) -> None:
         """Store what is not stored yet; in the same commit give back `release`'s lease."""
-        state = session.state_json()
-        unsaved = session.unsaved
-        if not session.changed(state) and release is None:
-            return
-        version = session.version
+        await self._save(session, release=release, rests=rests)
 
-        def saved(new_version: int) -> None:
-            session.mark_saved(seq=seq, version=new_version, state=state)
+    async def save_taking(self, session: Session, holder: str) -> bool:
+        """Do as `save` does, and in the same commit take the lease, if nobody holds it."""
+        return await self._save(session, take=holder)
+
+    async def _save(
+        self,
+        session: Session,
+        *,
+        release: str | None = None,
+        take: str | None = None,
+        rests: bool = False,
+    ) -> bool:
+        """Return whether `take` holds the lease."""
+        state, unsaved, seq = session.state_json(), session.unsaved, session.last_seq
+        if not session.changed(state) and release is None:
+            return False
+        save = saving(session, state, unsaved, release=release, take=take, rests=rests)
+
+        def saved(done: Saved) -> None:
+            session.mark_saved(seq=seq, version=done.version, state=state)
             made = generation(stored_time(session.created_at), session.erasures)
             self._kept.extend(session.session_id, made, unsaved, session.window_from)
 
-        seq = session.last_seq
-        save = saving(session, state, unsaved, version, release, rests)
-
-        def job(connection: Connection) -> int:
-            new_version = save(connection)
+        def job(connection: Connection) -> Later[Saved] | Saved:
+            done = save(connection)
             self._holders.tell_others(connection, session.session_id)
-            return new_version
+            return done
 
-        await self.database.write(job, saved)
+        done = await self.database.write(job, saved)
+        return done.taken
 
     # -- the lease ---------------------------------------------------------------------------------
 
@@ -173,10 +196,9 @@ class SQLSessionManager(SessionStore):
         """Return an approval by its id, in whatever session, in the window or not."""
         keys = (f"request:{approval_id}", f"decision:{approval_id}")
 
-        def job(connection: Connection) -> ApprovalRecord | None:
-            rows = connection.execute(_SELECT_BY_KEY, keys).fetchall()
-            events = codec.from_json(body for _, body in rows)
-            return approval_record(rows[0][0], events) if rows else None
+        def job(connection: Connection) -> Later[ApprovalRecord | None]:
+            found = connection.execute(_SELECT_BY_KEY, keys)
+            return Later(lambda: _approval(found.fetchall()))
 
         return await self._read(job)
 
@@ -257,3 +279,8 @@ class SQLSessionManager(SessionStore):
             return await self.database.read(job)
         except ValueError as exc:
             raise StorageError(f"{self.database.name}: a row is damaged: {exc}") from exc
+
+
+def _approval(rows: Sequence[Row]) -> ApprovalRecord | None:
+    events = codec.from_json(body for _, body in rows)
+    return approval_record(rows[0][0], events) if rows else None

@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.errors import StorageError
 from bot.events import RecordedEvent, codec
 from bot.sessions.times import EVER, stored_time
-from bot.storage import Connection, Database
+from bot.storage import Connection, Database, Later
 
 PAGE = 500
 
@@ -66,9 +66,9 @@ class ActionStore:
             StorageError: if a row is damaged.
         """
 
-        def job(connection: Connection) -> list[RecordedEvent]:
-            rows = connection.execute(_TURNS, (session_id, after, limit)).fetchall()
-            return codec.from_json([body for (body,) in rows])
+        def job(connection: Connection) -> Later[Sequence[RecordedEvent]]:
+            found = connection.execute(_TURNS, (session_id, after, limit))
+            return Later(lambda: codec.from_json([body for (body,) in found.fetchall()]))
 
         try:
             return await self._database.read(job)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from bot.storage import Connection, Database
+from bot.storage import Connection, Database, Later
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,11 @@ async def open_work(database: Database) -> OpenWork:
     return await database.read(_count)
 
 
-def _count(connection: Connection) -> OpenWork:
-    rows = connection.execute("SELECT open_turns FROM sessions WHERE open_turns <> '[]'").fetchall()
-    turns = [turn for (text,) in rows for turn in json.loads(text)]
-    return OpenWork(len(turns), sum(len(turn["pending"]) for turn in turns))
+def _count(connection: Connection) -> Later[OpenWork]:
+    found = connection.execute("SELECT open_turns FROM sessions WHERE open_turns <> '[]'")
+
+    def tell() -> OpenWork:
+        turns = [turn for (text,) in found.fetchall() for turn in json.loads(text)]
+        return OpenWork(len(turns), sum(len(turn["pending"]) for turn in turns))
+
+    return Later(tell)

@@ -76,15 +76,14 @@ class SettingsStore:
 
     async def of(self, *scopes: Scope) -> Sequence[Stored]:
         """Return what holds in each of these scopes."""
-        return await self._database.read(
-            lambda connection: [
-                Stored(*row) if row else Stored()
-                for row in (
-                    connection.execute(_LATEST, (each.server_id, each.channel_id)).fetchone()
-                    for each in scopes
-                )
-            ]
-        )
+
+        def job(connection: Connection) -> Later[Sequence[Stored]]:
+            keys = [(each.server_id, each.channel_id) for each in scopes]
+            found = [connection.execute(_LATEST, key) for key in keys]
+            rows = (each.fetchone() for each in found)
+            return Later(lambda: [Stored(*row) if row else Stored() for row in rows])
+
+        return await self._database.read(job)
 
     async def put(self, change: Change) -> bool:
         """Store a change, on disk when this returns; return whether it was the next version."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot import (
+    AccessDeniedError,
     Agent,
     InMemorySessionManager,
     Provider,
@@ -70,8 +71,9 @@ def manager() -> InMemorySessionManager:
 
 @pytest.fixture
 async def live(manager: InMemorySessionManager) -> LiveSession:
+    await manager.create("s")
     live = LiveSession("s", manager)
-    await live.admit(None, anyone)
+    await live.open()
     return live
 
 
@@ -223,6 +225,54 @@ async def test_a_session_that_nobody_uses_any_more_is_let_go_at_once(
     gone = weakref.ref(live)
     del live
     assert gone() is None
+
+
+async def test_a_session_is_made_with_what_is_first_recorded_in_it(
+    manager: InMemorySessionManager,
+) -> None:
+    live = LiveSession("s", manager)
+    await live.admit("alice", anyone)
+    assert await manager.get("s") is None
+    await live.record(lambda s: says("hello"))
+    made = await manager.get("s")
+    assert made is not None
+    assert (made.user_id, texts(made)) == ("alice", ["hello"])
+
+
+async def test_who_was_admitted_to_a_new_session_is_not_to_one_that_another_process_made_first(
+    manager: InMemorySessionManager,
+) -> None:
+    live = LiveSession("s", manager)
+    await live.admit("alice", anyone)
+    await manager.create("s", "bob")
+    with pytest.raises(AccessDeniedError):
+        await live.record(lambda s: says("mine"))
+    await live.admit("alice", anyone)
+    await live.record(lambda s: says("mine"))
+    assert (texts(live.session), live.session.user_id) == (["mine"], "bob")
+
+
+@pytest.mark.parametrize("free", [True, False])
+async def test_who_records_something_to_do_has_the_lease_with_it_if_it_is_free(
+    live: LiveSession, manager: InMemorySessionManager, free: bool
+) -> None:
+    ours, theirs = await manager.register(), await manager.register()
+    if not free:
+        await manager.lease("s", theirs)
+    await live.record(lambda s: says("hello"), take=ours)
+    standing = await manager.standing("s")
+    assert standing is not None
+    assert standing.holder == (ours if free else theirs)
+    assert live.lease.is_held is free
+
+
+async def test_who_records_nothing_to_do_takes_no_lease(
+    live: LiveSession, manager: InMemorySessionManager
+) -> None:
+    message = UserMessageEvent(text="hello")
+    ended = [message, stopped(message.turn_id)]
+    await live.record(lambda s: ended, take=await manager.register())
+    assert not live.lease.is_held
 
 
 async def test_an_interruption_holds_for_what_is_awaited_next() -> None:
@@ -449,8 +499,9 @@ async def test_two_interruptions_at_once_end_what_is_awaited_and_nothing_else() 
 
 async def test_who_is_cancelled_while_taking_a_lease_has_taken_it(tmp_path: Path) -> None:
     manager = SQLiteSessionManager(tmp_path / "s.db")
+    await manager.create("s")
     live = LiveSession("s", manager)
-    await live.admit(None, anyone)
+    await live.open()
     task = asyncio.create_task(live.lease.take(await manager.register()))
     await asyncio.sleep(0)
     task.cancel()

@@ -203,3 +203,25 @@ async def test_the_next_call_begins_when_what_is_on_its_way_has_arrived() -> Non
     assert (await page.next()).content == "After …"
     await tasks.cancel()
     assert [each.key.subject for each in page.lines] == ["m0", "m1"]
+
+
+async def test_who_ends_what_is_previewed_waits_for_what_is_still_on_its_way() -> None:
+    page, tasks, sent = Page(), Tasks(), asyncio.Event()
+
+    async def slowly(session_id: str, shown: Shown) -> None:
+        await page.write(session_id, shown)
+        await sent.wait()
+
+    previews = Previews(write=slowly, pacing=hurried(), tasks=tasks)
+    previews.of(SUBJECT, after=at_once).add("Before")
+    await page.next()
+    previews.of(replace(SUBJECT, name="m1"), after=at_once).add("After")
+    ended = tasks.task(previews.end("dm-1"), name="ended")
+    await asyncio.sleep(0)
+    assert previews.has("dm-1")
+    assert not ended.done()
+    sent.set()
+    await ended
+    assert await tasks.finish(1.0)
+    assert not previews.has("dm-1")
+    assert [each.key.subject for each in page.lines] == ["m0"]

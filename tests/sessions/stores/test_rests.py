@@ -259,7 +259,7 @@ async def test_what_is_recorded_while_others_note_that_all_is_shown_stays_to_be_
     await ours.save(session)
     shown_to = session.last_seq
     session.append(says(), answers())
-    save = saving(session, session.state_json(), session.unsaved, session.version, None)
+    save = saving(session, session.state_json(), session.unsaved)
     note = DeliveryStore(theirs.database).set_delivered_to("s", shown_to)
     await before_the_commit(ours, save, note)
     assert await ids(RestStore(ours.database).behind) == ["s"]
