@@ -28,7 +28,7 @@ CHANNELS = 500
 RATE = 50.0
 SECONDS = 15.0
 WARM_UP = 20.0  # until the first text of each is on the screen
-LAG, MEMORY = 100.0, 250.0
+LAG, MEMORY, BEHIND = 100.0, 250.0, 1.0
 ROOT = Path(__file__).parent.parent
 Buckets = Mapping[float, float]
 
@@ -37,6 +37,7 @@ class Speaker:
     """A model that says a word in every answer, `RATE` times a second."""
 
     def __init__(self) -> None:
+        self.said = framed(event(WORD))
         self.writers: set[asyncio.StreamWriter] = set()
         self.over = asyncio.Event()
         self.came = asyncio.Event()
@@ -65,8 +66,13 @@ class Speaker:
                 self.writers.discard(writer)
                 writer.write(framed(event(LAST) + b"data: [DONE]\n\n") + framed(b""))
 
+    def behind(self, port: int) -> float:
+        """Return how many seconds of words have been said and not been read, in the mean."""
+        unsent = sum(each.transport.get_write_buffer_size() for each in self.writers)
+        return (unsent + unread_from(port)) / len(self.said) / len(self.writers) / RATE
+
     async def speak(self) -> None:
-        word = framed(event(WORD))
+        word = self.said
         loop = asyncio.get_running_loop()
         due = loop.time()
         while not self.over.is_set():
@@ -135,6 +141,13 @@ def memory_of(pid: int | str = "self") -> float:
     return int(line.split()[1]) / 1024
 
 
+def unread_from(port: int) -> int:
+    """Return how many bytes have come from a port of this machine that nobody has read."""
+    connections = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    theirs = (each for each in connections if int(each[2].partition(":")[2], 16) == port)
+    return sum(int(each[4].partition(":")[2], 16) for each in theirs)
+
+
 def cpu(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -148,11 +161,12 @@ async def rows() -> Sequence[Row]:
     home.join(name)
     desks = [home.channel(f"desk-{number}") for number in range(CHANNELS)]
     model = await asyncio.start_server(speaker.answer, "127.0.0.1")
+    models_port = model.sockets[0].getsockname()[1]
     async with serve(world) as sandbox, model:
         settings = {
             "DISCORD_TOKEN": name.token,
             "DISCORD_API_BASE": sandbox.api_base,
-            "OPENAI_BASE_URL": f"http://127.0.0.1:{model.sockets[0].getsockname()[1]}/v1",
+            "OPENAI_BASE_URL": f"http://127.0.0.1:{models_port}/v1",
             "OPENAI_MODEL": "m",
             "CHANNELS": ",".join(str(each.id) for each in desks),
             "MODEL_CALLS_AT_ONCE": str(CHANNELS),
@@ -178,6 +192,7 @@ async def rows() -> Sequence[Row]:
             await asyncio.sleep(SECONDS)
             used += cpu(process.pid)
             busy_to, busy_memory = await lags(port), memory_of(process.pid)
+            behind = speaker.behind(models_port)
             speaker.over.set()
             await speaking
     refused = sum(each.status == 429 for each in world.requests[asked:])
@@ -185,6 +200,7 @@ async def rows() -> Sequence[Row]:
     what = f"{CHANNELS} channels, {RATE:.0f} tokens/s each, one core"
     return [
         below(f"{what}: p99 of the loop's lag", "ms", idle, busy, LAG, "the bot idle"),
+        below(f"{what}: how late words are read", "s", 0.0, behind, BEHIND, "none"),
         below(f"{what}: answers 429 meanwhile", "", 0.0, refused, 0.0, "none"),
         below(f"{what}: the core's share", "%", 0.0, used / SECONDS * 100, 100.0, "none"),
         below(f"{what}: memory", "MB", idle_memory, busy_memory, MEMORY, "the bot idle"),

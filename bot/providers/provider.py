@@ -20,6 +20,7 @@ from bot.providers.presets import ProviderType
 from bot.providers.retry import RetryPolicy
 from bot.providers.settings import checked
 from bot.providers.sse import END, Chunk, EventReader
+from bot.providers.together import together
 from bot.providers.tokenizer import Tokenizer
 from bot.providers.windows import known_window, tells_of_models, told_window
 
@@ -218,16 +219,13 @@ async def _deltas(
     blocks: AsyncIterator[bytes], answer: Assembler, crowd: Crowd
 ) -> AsyncGenerator[Delta]:
     reader = EventReader()
-    turn = crowd.turn
     async for block in blocks:
-        waited = crowd.turn != turn
-        for delta in _taken(reader.feed(block), answer):
+        for delta in together(_taken(reader.feed(block), answer)):
             yield delta
         if answer.is_done:
             await _read_rest(blocks)
             return
-        await crowd.pause(waited=waited)
-        turn = crowd.turn
+        await crowd.pause()
     for delta in _taken(reader.feed(END), answer):
         yield delta
 

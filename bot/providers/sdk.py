@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any, cast
 
+import aiohttp
 import openai
 
 from bot.errors import ModelError, ModelRefusedError, ModelUnavailableError
@@ -29,6 +30,10 @@ FAILURES: tuple[type[Exception], ...] = (
 )
 
 
+CONNECTIONS = 1000
+"""At most so many at once."""
+READ_AHEAD = 64
+"""Bytes of which, once they have come, no more are read unasked: less than any event has."""
 TELLS_WITHIN = 5.0
 """Seconds for what a service tells of its models: an answer may be waiting for it."""
 
@@ -43,6 +48,7 @@ def open_client(settings: ProviderSettings) -> openai.AsyncOpenAI:
         "api_key": settings.api_key or "none",
         "timeout": openai.Timeout(settings.idle_timeout, connect=settings.connect_timeout),
         "max_retries": 0,
+        "http_client": _connections(),
         "default_headers": {**headers, **settings.headers},
     }
     if settings.provider_type is ProviderType.AZURE:
@@ -56,6 +62,21 @@ def open_client(settings: ProviderSettings) -> openai.AsyncOpenAI:
         client = openai.AsyncOpenAI(base_url=settings.base_url, **options)
     _ = client.chat.completions.with_streaming_response
     return client
+
+
+def _connections() -> Any:
+    """Return connections that hand over together what has come since they were read.
+
+    The SDK's other ones give each piece by itself, as the service has cut it. What is not asked for
+    is left to the operating system, so that not every word wakes the event loop.
+    """
+    connections: Any = openai.DefaultAioHttpClient()
+    transport = connections._transport
+    transport.client = lambda: aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=transport.ssl_context),
+        read_bufsize=READ_AHEAD,
+    )
+    return connections
 
 
 @asynccontextmanager
@@ -142,13 +163,21 @@ def translated(error: Exception, secret: str) -> ModelError:
             may_retry=headers.get("x-should-retry") != "false",
             secret=secret,
         )
-    if isinstance(error, openai.APITimeoutError | _http.TimeoutException):
+    origin = _origin(error)
+    if isinstance(origin, TimeoutError):
         return ModelUnavailableError("the service did not answer in time")
     if isinstance(error, openai.APIConnectionError):
         return ModelUnavailableError("the service cannot be reached")
     if isinstance(error, openai.OpenAIError | _http.InvalidURL):
         return _unsendable(error)
-    return ModelUnavailableError(f"the connection broke ({type(error).__name__})")
+    return ModelUnavailableError(f"the connection broke ({type(origin).__name__})")
+
+
+def _origin(error: BaseException) -> BaseException:
+    """Return what an error comes from; the SDK tells of a refused connection as of a time-out."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _unsendable(error: Exception) -> ModelRefusedError:
