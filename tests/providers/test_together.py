@@ -14,7 +14,7 @@ REPORTED = Reported(Usage(input_tokens=1, output_tokens=1))
 
 
 def test_pieces_of_one_text_are_one_and_keep_their_place() -> None:
-    deltas = [
+    deltas: list[Delta] = [
         *(ReasoningDelta("hm"), ReasoningDelta("m")),
         *(TextDelta("Hel"), TextDelta("lo")),
         REPORTED,
