@@ -34,6 +34,8 @@ CONNECTIONS = 1000
 """At most so many at once."""
 READ_AHEAD = 64
 """Bytes of which, once they have come, no more are read unasked: less than any event has."""
+PART = 256 * 1024
+"""Bytes of a request that are sent at once."""
 TELLS_WITHIN = 5.0
 """Seconds for what a service tells of its models: an answer may be waiting for it."""
 
@@ -99,8 +101,8 @@ async def response_blocks(
         response: Any = await client.post(
             "/chat/completions",
             cast_to=_http.Response,  # as it is
-            content=body,
-            options={"headers": {"Content-Type": "application/json"}},
+            content=body if len(body) <= PART else InParts(body),
+            options={"headers": _described(body)},
             stream=True,
             stream_cls=openai.AsyncStream[Any],
         )
@@ -108,6 +110,22 @@ async def response_blocks(
         packed = "Content-Encoding" in response.headers
         blocks: AsyncGenerator[bytes] = response.aiter_bytes() if packed else response.aiter_raw()
         yield await stack.enter_async_context(aclosing(blocks))
+
+
+class InParts:
+    """A long request, in parts between which the event loop goes on; it can be sent again."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Give the parts."""
+        for start in range(0, len(self._body), PART):
+            yield self._body[start : start + PART]
+
+
+def _described(body: bytes) -> Mapping[str, str]:
+    return {"Content-Type": "application/json", "Content-Length": str(len(body))}
 
 
 async def read_json(client: openai.AsyncOpenAI, path: str) -> object:

@@ -40,14 +40,14 @@ class Desk:
         self.session_id = f"channel-{self.channel.id}"
         self.store = SQLiteSessionManager(path)
         self.deliveries = DeliveryStore(self.store.database)
-        agent = Agent(
+        self.agent = Agent(
             provider=Provider(base_url="http://127.0.0.1:9/v1", model="none", max_attempts=1),
             session_manager=self.store,
         )
         stores = Stores.beside(self.store)
         self.parts: Parts = wire(
             client,
-            agent,
+            self.agent,
             stores=stores,
             options=FrontendOptions(),
             settings=SettingsBook(stores.settings, Operator()),
@@ -85,7 +85,7 @@ async def a_desk(path: Path) -> AsyncIterator[Desk]:
         finally:
             await desk.parts.work.cancel()
             await desk.parts.showing.cancel()
-            await desk.store.close()
+            await desk.agent.close()
 
 
 async def test_what_is_recorded_is_shown_once(tmp_path: Path) -> None:
