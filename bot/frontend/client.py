@@ -116,15 +116,14 @@ class ParleyClient(discord.AutoShardedClient):
         )
         self._turnstile = Turnstile(stores.alone, self._parts.reading, pause=options.identify_pause)
         self.control, self.people = self._parts.control, self._parts.people
+        self.tasks = self._parts.work
         self.undoing: Undoing = {
             "memory": self._parts.remembering.undo,
             "schedule": self._parts.scheduling.cancel,
         }
         self.forgetting, self.listing = self._parts.forgetting, Listing(self, stores.sessions)
         self._sessions = stores.sessions
-        self.settings_desk = SettingsDesk(
-            book=self.settings, people=self.people, tasks=self._parts.work
-        )
+        self.settings_desk = SettingsDesk(book=self.settings, people=self.people)
         self.decisions = self._parts.decisions
 
     @property

@@ -20,11 +20,9 @@ from bot.events import (
 )
 from bot.frontend.access import may_ask_again, may_stop
 from bot.frontend.ids import user_of
-from bot.frontend.owned import owned
 from bot.frontend.rate import TOO_FAST, Rate, Verdict
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
-from bot.frontend.tasks import Tasks
 from bot.sessions import SessionStore
 
 NOTHING_TO_STOP = "There is nothing to stop here."
@@ -52,16 +50,13 @@ class Control:
         runs: Runs,
         reconciler: Reconciler,
         rate: Rate,
-        tasks: Tasks,
     ) -> None:
-        self.tasks = tasks
         self._agent = agent
         self._store = store
         self._runs = runs
         self._reconciler = reconciler
         self._rate = rate
 
-    @owned
     async def stop(self, session_id: str, actor: Actor, turn_id: str | None = None) -> str:
         """Stop what is being answered, if it is the turn that is meant; return what to say."""
         session = await self._store.get(session_id)
@@ -76,7 +71,6 @@ class Control:
         self._runs.start(session_id, self._agent.resume(session_id))
         return "Stopped."
 
-    @owned
     async def again(self, session_id: str, turn_id: str, ask: Ask, by: Author, at: float) -> str:
         """Ask about the latest turn, as who asked it, at a time; return what to say."""
         session = await self._store.get(session_id)
@@ -98,7 +92,6 @@ class Control:
             return NOT_HERE
         return ASKED
 
-    @owned
     async def reset(self, session_id: str, actor: Actor) -> str:
         """Begin the conversation anew; return what to say."""
         if await self._store.get(session_id) is None:
@@ -108,7 +101,6 @@ class Control:
         noun = "message" if forgotten == 1 else "messages"
         return f"I have forgotten {forgotten} {noun} of this conversation. {UNDO_WORKS}"
 
-    @owned
     async def undo_reset(self, session_id: str, seq: int, actor: Actor) -> str:
         """Take a reset back; return what to say."""
         try:
@@ -118,7 +110,6 @@ class Control:
         self._reconciler.wake(session_id)
         return UNDONE
 
-    @owned
     async def compact(self, session_id: str, actor: Actor) -> str:
         """Summarise the earlier part of the conversation; return what to say."""
         if await self._store.get(session_id) is None:

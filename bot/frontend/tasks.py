@@ -36,6 +36,13 @@ class Tasks:
         self._keep(task)
         return task
 
+    def own(self) -> None:
+        """Keep the task that calls this, which somebody else has begun."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - it is called from one
+        if task not in self._running:
+            self._keep(task)
+
     def _keep(self, task: asyncio.Task[Any]) -> None:
         self._running.add(task)
         task.add_done_callback(self._ended)

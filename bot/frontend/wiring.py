@@ -149,15 +149,8 @@ def wire(
         elsewhere=lambda session_id: rescue.mind(session_id) if rescue else None,
         metrics=metrics,
     )
-    control = Control(
-        agent=agent,
-        store=store,
-        runs=runs,
-        reconciler=reconciler,
-        rate=rate,
-        tasks=work,
-    )
-    decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler, tasks=work)
+    control = Control(agent=agent, store=store, runs=runs, reconciler=reconciler, rate=rate)
+    decisions = Decisions(agent=agent, stores=stores, runs=runs, reconciler=reconciler)
     recovery = Recovery(
         agent=agent,
         rests=stores.rests,

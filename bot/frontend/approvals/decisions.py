@@ -21,11 +21,9 @@ from bot.events import ApprovalRequestedEvent
 from bot.frontend.access import may_withdraw
 from bot.frontend.control import NOT_HERE
 from bot.frontend.ids import Place
-from bot.frontend.owned import owned
 from bot.frontend.showing.reconcile import Reconciler
 from bot.frontend.showing.runs import Runs
 from bot.frontend.stores import Stores
-from bot.frontend.tasks import Tasks
 from bot.frontend.text import plain
 from bot.frontend.view.card import person
 from bot.sessions.stores.policies import ChangeKind, PolicyChange, server_scope
@@ -59,10 +57,7 @@ class Scope:
 class Decisions:
     """Does what approvers and askers ask for, if they may."""
 
-    def __init__(
-        self, *, agent: Agent, stores: Stores, runs: Runs, reconciler: Reconciler, tasks: Tasks
-    ) -> None:
-        self.tasks = tasks
+    def __init__(self, *, agent: Agent, stores: Stores, runs: Runs, reconciler: Reconciler) -> None:
         self._agent = agent
         self._store = stores.sessions
         self._homes = stores.homes
@@ -70,12 +65,10 @@ class Decisions:
         self._runs = runs
         self._reconciler = reconciler
 
-    @owned
     async def pending(self, session_id: str) -> Sequence[ApprovalRequestedEvent]:
         """Return what waits for a decision in a session."""
         return await self._agent.pending(session_id)
 
-    @owned
     async def open_to(self, session_id: str, actor: Actor) -> Sequence[ApprovalRequestedEvent]:
         """Return what waits there and somebody may decide or take back.
 
@@ -87,7 +80,6 @@ class Decisions:
             if may_withdraw(each, actor) or await self._agent.may_decide(session_id, each, actor)
         ]
 
-    @owned
     async def asked(
         self, approval_id: str, here: Place, server_id: int | None, actor: Actor
     ) -> Asked | None:
@@ -123,7 +115,6 @@ class Decisions:
         anybodys = replace(asked, request=replace(asked.request, requested_by=""))
         return await self.may_decide(anybodys)
 
-    @owned
     async def approve(
         self,
         session_id: str,
@@ -138,7 +129,6 @@ class Decisions:
         )
         return await self._decide(session_id, approval_id, run, APPROVED)
 
-    @owned
     async def deny(self, session_id: str, approval_id: str, actor: Actor, reason: str = "") -> str:
         """Deny a call; who asked for it, and may not decide, takes the request back instead."""
         run = self._agent.deny(session_id, approval_id, by=actor, reason=reason or None)
@@ -150,7 +140,6 @@ class Decisions:
                 return _refused(exc)
         return await self.withdraw(session_id, approval_id, actor, reason)
 
-    @owned
     async def withdraw(
         self, session_id: str, approval_id: str, actor: Actor, reason: str = ""
     ) -> str:
@@ -158,7 +147,6 @@ class Decisions:
         run = self._agent.withdraw(session_id, approval_id, by=actor, reason=reason or None)
         return await self._decide(session_id, approval_id, run, WITHDRAWN)
 
-    @owned
     async def always(self, asked: Asked, scope: Scope) -> str:
         """Approve a call, and from now on those like it.
 

@@ -48,11 +48,8 @@ class Pressed(ui.DynamicItem[ui.Button[Any]], template=r"(?!)"):
         return cls(item, match["name"])
 
     async def callback(self, interaction: discord.Interaction) -> None:
-        """Do what the button is for; the front end owns that from the acknowledgement on."""
+        """Do what the button is for."""
         client = cast(HasControl, interaction.client)
-        await client.control.tasks.task(self._pressed(interaction, client), name="a click")
-
-    async def _pressed(self, interaction: discord.Interaction, client: HasControl) -> None:
         if await acknowledged(interaction):
             try:
                 await self._press(interaction, client)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Protocol, cast
 
 import discord
 from discord import app_commands
@@ -14,6 +15,7 @@ from bot.failpoints import around
 from bot.frontend.ids import Place, PlaceKind
 from bot.frontend.refusals import DiscordError, asked
 from bot.frontend.showing.outbox import NOBODY, view_of
+from bot.frontend.tasks import Tasks
 from bot.frontend.view.shown import Button
 
 logger = logging.getLogger(__name__)
@@ -25,13 +27,22 @@ NOT_DONE = (
 )
 
 
+class HasTasks(Protocol):
+    """The client, as far as whoever acts on an interaction needs it."""
+
+    tasks: Tasks
+
+
 async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
     """Tell Discord that it arrived, before anything else; one that is late is not acted on.
+
+    From here on the front end owns what acts on it, which discord.py has begun and awaits nowhere.
 
     Args:
         interaction: What arrived.
         thinking: Whether a form is answered by a message of its own.
     """
+    cast(HasTasks, interaction.client).tasks.own()
     try:
         with around("acknowledge"):
             await asked(lambda: interaction.response.defer(ephemeral=True, thinking=thinking))

@@ -91,10 +91,6 @@ class Forgetting:
 
     async def forget(self, scope: Scope, session_id: str, actor: Actor) -> str:
         """Forget it, if they may; return what to say."""
-        forgetting = self._forget(scope, session_id, actor)
-        return await self._tasks.task(forgetting, name=f"forgetting in {session_id}")
-
-    async def _forget(self, scope: Scope, session_id: str, actor: Actor) -> str:
         refused = await self.refusal(scope, session_id, actor)
         if refused is not None:
             return refused

@@ -27,7 +27,6 @@ from bot.frontend.refusals import DiscordError, asked
 from bot.frontend.settings.book import Edit, SettingsBook
 from bot.frontend.settings.own import Own
 from bot.frontend.showing.outbox import NOBODY
-from bot.frontend.tasks import Tasks
 from bot.sessions.stores.homes import Home
 from bot.sessions.stores.settings import Scope
 
@@ -47,10 +46,9 @@ CHANGES = 10
 class SettingsDesk:
     """Shows and changes the settings of servers, for those who manage them."""
 
-    def __init__(self, *, book: SettingsBook, people: People, tasks: Tasks) -> None:
+    def __init__(self, *, book: SettingsBook, people: People) -> None:
         self.book = book
         self._people = people
-        self._tasks = tasks
         self._open: WeakValueDictionary[str, Form] = WeakValueDictionary()
 
     async def open(self, interaction: discord.Interaction, opened: Form) -> None:
@@ -96,8 +94,7 @@ class SettingsDesk:
             return
         by = self._people.actor(interaction).user_id
         note = _note(interaction, address, values)
-        work = self._done(scope, address, values, by, note)
-        await show(interaction, await self._tasks.task(work, name="a setting"))
+        await show(interaction, await self._done(scope, address, values, by, note))
 
     async def changed(
         self,
@@ -187,8 +184,7 @@ class SettingsDesk:
             await answer(interaction, NOT_A_MANAGER)
             return
         by = self._people.actor(interaction).user_id
-        work = self.changed(scope, origin, field, by, make)
-        await show(interaction, await self._tasks.task(work, name="a setting"))
+        await show(interaction, await self.changed(scope, origin, field, by, make))
 
     async def _own(self, scope: Scope) -> Own:
         server, channel = await self.book.own(_home(scope))
