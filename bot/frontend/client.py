@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any
 
 import aiohttp
@@ -33,6 +33,7 @@ from bot.frontend.commands.taking_back import TakeBack, Undoing
 from bot.frontend.commands.tree import Tree
 from bot.frontend.commands.usage import add_usage
 from bot.frontend.connection.api_base import api_base, learn_gateway
+from bot.frontend.connection.leaving import leave
 from bot.frontend.connection.patience import make_patient
 from bot.frontend.options import DISCORD_API, FrontendOptions
 from bot.frontend.own.listing import Listing
@@ -47,10 +48,6 @@ from bot.frontend.wiring import wire
 from bot.monitoring import Metrics
 
 logger = logging.getLogger(__name__)
-
-LAST_WORDS = 5.0  # seconds to show, when closing, what has been recorded
-LAST_CLICKS = 1.0  # seconds, of those for running turns, to act on what was heard last
-HUNG_UP_WITHIN = 1.0  # seconds that Discord has to say goodbye
 
 
 class ParleyClient(discord.AutoShardedClient):
@@ -259,38 +256,10 @@ class ParleyClient(discord.AutoShardedClient):
 
     async def _close(self) -> None:
         try:
-            await self._let_finish()
+            await leave(self, self.agent, self._parts, self.options.drain_seconds)
         finally:
             await super().close()
             self._lifetime.close()
-
-    async def _let_finish(self) -> None:
-        parts = self._parts
-        parts.expiry.close()
-        parts.reminders.close()
-        parts.arrivals.close()
-        await parts.reading.cancel()
-        seconds = self.options.drain_seconds
-        last = min(LAST_CLICKS, seconds)
-        await parts.work.finish(seconds - last)
-        await self._hang_up()
-        if not await parts.work.finish(last):
-            logger.info("some turns are left open; the next start goes on with them")
-        self.agent.suspend()
-        await parts.work.cancel()
-        parts.showing.start(parts.previews.close(), name="the end of the previews")
-        await parts.showing.finish(LAST_WORDS)
-        await parts.showing.cancel()
-        await parts.seen.flush()
-
-    async def _hang_up(self) -> None:
-        """Hear nothing more: whoever acknowledges a click now could not act on it.
-
-        Another process that hears it can, if this one leaves it alone.
-        """
-        with suppress(TimeoutError):
-            async with asyncio.timeout(HUNG_UP_WITHIN):
-                await asyncio.gather(*(shard.disconnect() for shard in self.shards.values()))
 
 
 def _intents() -> discord.Intents:
