@@ -46,7 +46,7 @@ from bot.sessions import SQLiteSessionManager, SQLSessionManager
 from tests.sandbox.clients import silent
 from tests.setups import labels
 
-PATIENCE = 15.0  # seconds; only a scenario that fails takes them
+PATIENCE = 30.0  # seconds; only a scenario that fails takes them
 
 
 def is_written(message: Message) -> bool:

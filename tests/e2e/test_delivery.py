@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.sandbox import Gate, Place, Refusal
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
 LONG = "".join(f"This is sentence number {number}.\n" for number in range(300))  # five messages
@@ -157,7 +157,7 @@ async def test_closed_dms_are_named_in_the_log(
         await gate.reached.wait()
         stage.world.dms_closed.add(stage.alice)
         gate.release()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while "takes no direct messages" not in caplog.text:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     assert stage.said(dm) == []
@@ -216,7 +216,7 @@ async def test_a_card_that_cannot_be_posted_anywhere_is_denied_and_told(stage: S
         stage.world.loses_permission(stage.bot, "SEND_MESSAGES", in_=stage.desk)
         gate.release()
         told = await stage.says(stage.alice.dm(stage.bot), "I cannot answer in")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while len(stage.asked) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     assert "What I wanted to ask about there does not run." in told.content
@@ -233,7 +233,7 @@ async def test_a_card_in_a_channel_that_was_deleted_is_denied(stage: Stage) -> N
         for path in ("/channels/*/messages", "/channels/*/messages/*"):
             stage.world.faults.next_request("*", path, fails=Refusal.UNKNOWN_CHANNEL, times=None)
         gate.release()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while len(stage.asked) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     assert "the place was deleted" in stage.asked[1][-1][1]

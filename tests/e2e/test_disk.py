@@ -24,7 +24,7 @@ from tests.commands import running, stopped
 from tests.disks import fill, mounted
 from tests.e2e.stage import Stage
 from tests.e2e.test_answer_buttons import press
-from tests.setups import labels, set_up
+from tests.setups import PATIENCE, labels, set_up
 
 Lock = Callable[[], AbstractContextManager[None]]
 
@@ -194,7 +194,7 @@ async def test_a_bot_on_a_full_disk_tells_so_and_goes_on_when_there_is_room(
         async with set_up() as home:
             home.model.says("Hello.").then("Two.").then("Three.")
             async with running("run", in_=folder, settings=home.settings) as process:
-                await home.sandbox.connected(home.bot, 20.0)
+                await home.sandbox.connected(home.bot, PATIENCE)
                 await home.alice.says("one", in_=home.desk)
                 await home.said("Hello.")
                 filler = fill(folder)
@@ -202,7 +202,7 @@ async def test_a_bot_on_a_full_disk_tells_so_and_goes_on_when_there_is_room(
                 await home.said(SORRY)
                 await home.alice.says("three", in_=home.desk)
                 filler.unlink()
-                await home.desk.until(lambda each: said(each, "Three."), 40.0)
+                await home.desk.until(lambda each: said(each, "Three."), PATIENCE)
                 end = await stopped(process)
         texts = [each.content for each in home.desk.messages if each.author is home.bot]
     assert [text for text in texts if not text.startswith(SORRY)] == ["Hello.", "Two.", "Three."]

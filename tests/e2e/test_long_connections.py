@@ -12,7 +12,7 @@ from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 
 from bot.frontend import ParleyClient
 from bot.sandbox import Session
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage
 from tests.e2e.test_catch_up import echo
 
 
@@ -38,7 +38,7 @@ async def online(stage: Stage, **options: Any) -> AsyncIterator[ParleyClient]:
 
 async def back(stage: Stage, before: Session | None = None) -> Session:
     """Return the bot's session, once it is another one."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         session = await stage.sandbox.connected(stage.bot)
         while session is before:
             await asyncio.sleep(0.01)

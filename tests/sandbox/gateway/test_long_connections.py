@@ -11,7 +11,7 @@ import pytest
 from discord.backoff import ExponentialBackoff
 
 from bot.sandbox import ManualClock, Sandbox
-from tests.sandbox.clients import Client, Home, Http, make_home, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, make_home, running
 
 
 class Watched(Client):
@@ -42,7 +42,7 @@ async def client(home: Home, sandbox: Sandbox) -> AsyncIterator[Watched]:
 
 async def hears(client: Client, content: str) -> discord.Message:
     message: discord.Message = await client.wait_for(
-        "message", check=lambda message: message.content == content, timeout=5
+        "message", check=lambda message: message.content == content, timeout=PATIENCE
     )
     return message
 
@@ -51,7 +51,7 @@ async def test_it_resumes_and_hears_what_it_missed(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
     session = await sandbox.connected(home.bot)
-    resumed = asyncio.create_task(client.wait_for("resumed", timeout=5))
+    resumed = asyncio.create_task(client.wait_for("resumed", timeout=PATIENCE))
     sandbox.faults.drops(home.bot)
     await home.alice.says("missed 1", in_=home.general)
     await home.alice.says("missed 2", in_=home.general)
@@ -68,13 +68,13 @@ async def test_it_comes_back_after_a_close_code(
     before = await sandbox.connected(home.bot)
     await sandbox.disconnect(home.bot, code)
     again = await sandbox.connected(home.bot)
-    await client.wait_for("ready" if code == 1001 else "resumed", timeout=5)
+    await client.wait_for("ready" if code == 1001 else "resumed", timeout=PATIENCE)
     assert (again is before) == (code != 1001)
 
 
 async def test_it_reconnects_when_asked_to(home: Home, sandbox: Sandbox, client: Watched) -> None:
     for _ in range(3):
-        resumed = asyncio.create_task(client.wait_for("resumed", timeout=5))
+        resumed = asyncio.create_task(client.wait_for("resumed", timeout=PATIENCE))
         await sandbox.faults.reconnects(home.bot)
         await resumed
     assert client.noted == ["ready"] + ["resumed"] * 3
@@ -84,7 +84,7 @@ async def test_an_invalid_session_that_is_resumable_is_resumed(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
     before = await sandbox.connected(home.bot)
-    resumed = asyncio.create_task(client.wait_for("resumed", timeout=5))
+    resumed = asyncio.create_task(client.wait_for("resumed", timeout=PATIENCE))
     await sandbox.faults.invalidates(home.bot, resumable=True)
     await resumed
     assert await sandbox.connected(home.bot) is before
@@ -93,7 +93,7 @@ async def test_an_invalid_session_that_is_resumable_is_resumed(
 async def test_an_invalid_session_is_replaced_and_only_the_last_ids_tell(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
-    ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+    ready = asyncio.create_task(client.wait_for("ready", timeout=PATIENCE))
     sandbox.faults.drops(home.bot)
     sandbox.faults.forgets(home.bot)
     unheard = await home.alice.says("nobody hears this", in_=home.general)
@@ -108,7 +108,7 @@ async def test_a_session_that_is_invalid_for_good_is_replaced(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
     before = await sandbox.connected(home.bot)
-    ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+    ready = asyncio.create_task(client.wait_for("ready", timeout=PATIENCE))
     await sandbox.faults.invalidates(home.bot)
     await ready
     assert sandbox.connections != [before]
@@ -118,7 +118,7 @@ async def test_a_resume_that_is_refused_becomes_an_identify(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
     before = await sandbox.connected(home.bot)
-    ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+    ready = asyncio.create_task(client.wait_for("ready", timeout=PATIENCE))
     sandbox.faults.refuses_resume(home.bot)
     sandbox.faults.drops(home.bot)
     await ready
@@ -160,7 +160,7 @@ async def test_the_network_is_gone_for_an_hour(
     monkeypatch.setattr(discord.shard, "ExponentialBackoff", partial(ExponentialBackoff, 0))
     client = Watched()
     async with running(client, home.bot):
-        ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+        ready = asyncio.create_task(client.wait_for("ready", timeout=PATIENCE))
         async with sandbox.network.gone():
             assert sandbox.connections == []
             with pytest.raises(aiohttp.ClientConnectorError):
