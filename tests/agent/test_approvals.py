@@ -31,6 +31,8 @@ from bot import (
     UserMessageEvent,
     tool,
 )
+from bot.agent.loop import deciding, loop, working
+from bot.events import utc_now
 from bot.sandbox.model import ScriptedModel
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
 
@@ -65,6 +67,13 @@ def agent(make_agent: MakeAgent, shop: Shop) -> Agent:
 
 
 BUY = ("buy", {"thing": "tea", "count": "2"})
+TTL = timedelta(hours=1)
+
+
+def ttl_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let it be so much later, wherever an agent looks whether a request has expired."""
+    for module in (deciding, loop, working):
+        monkeypatch.setattr(module, "utc_now", lambda: utc_now() + TTL)
 
 
 async def paused(agent: Agent, model: ScriptedModel, *calls: Any) -> AgentResult:
@@ -298,12 +307,15 @@ async def test_a_request_that_nobody_decides_expires(
 
 
 async def test_a_late_approval_is_recorded_as_expired_and_refused(
-    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, shop: Shop
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SessionManager,
+    shop: Shop,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ttl = timedelta(milliseconds=300)
-    agent = make_agent(tools=shop.tools(), approval_ttl=ttl)
+    agent = make_agent(tools=shop.tools(), approval_ttl=TTL)
     [request] = (await paused(agent, model)).pending
-    await asyncio.sleep(ttl.total_seconds())
+    ttl_passes(monkeypatch)
     with pytest.raises(ApprovalDecidedError, match="expired"):
         await agent.approve("s", request.approval_id, by="bob")
     model.says("too late")
@@ -439,11 +451,14 @@ async def test_an_approved_call_of_a_tool_that_is_gone_at_its_start_is_told(
 
 
 async def test_an_approval_that_runs_out_before_the_start_does_not_count(
-    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, shop: Shop
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SessionManager,
+    shop: Shop,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Approved in time, but the process ends before the start and begins again too late."""
-    ttl = timedelta(milliseconds=300)
-    agent = make_agent(tools=shop.tools(), approval_ttl=ttl)
+    agent = make_agent(tools=shop.tools(), approval_ttl=TTL)
     [request] = (await paused(agent, model)).pending
     run = agent.approve("s", request.approval_id, by="bob")
     agent.suspend()
@@ -451,7 +466,7 @@ async def test_an_approval_that_runs_out_before_the_start_does_not_count(
     assert isinstance(await anext(events), ApprovalDecidedEvent)
     await events.aclose()
     await agent.close()
-    await asyncio.sleep(ttl.total_seconds())
+    ttl_passes(monkeypatch)
     model.says("too late")
     await make_agent(tools=shop.tools()).resume("s")
     [result] = await events_of(manager, "s", ToolResultEvent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from asyncio.subprocess import PIPE
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from itertools import count
 from pathlib import Path
@@ -163,8 +163,10 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def manager(address: str) -> SQLSessionManager:
-    return sessions(address)
+async def manager(address: str) -> AsyncIterator[SQLSessionManager]:
+    manager = sessions(address)
+    yield manager
+    await manager.close()
 
 
 @pytest.fixture
@@ -1127,7 +1129,10 @@ async def test_a_session_that_another_process_deletes_ends_its_run(
 
 
 async def test_of_two_who_begin_a_session_at_once_one_may_continue_it(
-    make_other: MakeOther, model: ScriptedModel, address: str, monkeypatch: pytest.MonkeyPatch
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def is_theirs(session: Session, user_id: str | None) -> bool:
         return session.user_id == user_id
@@ -1150,4 +1155,4 @@ async def test_of_two_who_begin_a_session_at_once_one_may_continue_it(
     made.set()
     with pytest.raises(AccessDeniedError):
         await overtaken
-    assert len(await events_of(sessions(address), "s")) == 2
+    assert len(await events_of(manager, "s")) == 2

@@ -97,6 +97,7 @@ class Address:
         finally:
             server.should_exit = server.force_exit = True
             await task
+            await server.lifespan.shutdown()  # an exit by force leaves it out
 
 
 def app(*extra: str) -> Any:
