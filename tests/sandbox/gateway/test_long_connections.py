@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
+from typing import Any
 
 import aiohttp
 import discord
@@ -17,8 +18,8 @@ from tests.sandbox.clients import PATIENCE, Client, Home, Http, make_home, runni
 class Watched(Client):
     """A client that notes what becomes of its connection."""
 
-    def __init__(self) -> None:
-        super().__init__(heartbeat_timeout=0.2)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.noted: list[str] = []
 
     async def on_ready(self) -> None:
@@ -30,7 +31,7 @@ class Watched(Client):
 
 @pytest.fixture(name="home")
 def _home() -> Home:
-    return make_home(heartbeat_interval=0.05, clock=ManualClock(running=True))
+    return make_home(clock=ManualClock(running=True))
 
 
 @pytest.fixture
@@ -125,12 +126,13 @@ async def test_a_resume_that_is_refused_becomes_an_identify(
     assert await sandbox.connected(home.bot) is not before
 
 
-async def test_it_finds_out_that_a_connection_is_dead(
-    home: Home, sandbox: Sandbox, client: Watched
-) -> None:
-    sandbox.faults.silences(home.bot)
-    await home.alice.says("into the void", in_=home.general)
-    await hears(client, "into the void")
+async def test_it_finds_out_that_a_connection_is_dead(home: Home, sandbox: Sandbox) -> None:
+    home.world.heartbeat_interval = 0.05
+    client = Watched(heartbeat_timeout=0.2)
+    async with running(client, home.bot):
+        sandbox.faults.silences(home.bot)
+        await home.alice.says("into the void", in_=home.general)
+        await hears(client, "into the void")
     assert client.noted[-1] in ("ready", "resumed")
 
 
