@@ -9,6 +9,7 @@ import bot.providers.sdk  # noqa: F401 - slow: the first scenario is not to wait
 from bot.frontend import FrontendOptions
 from bot.sandbox import ManualClock, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model
+from tests.clocks import Clock, movable
 from tests.e2e.stage import PATIENCE, Stage, Tools
 
 
@@ -16,6 +17,12 @@ from tests.e2e.stage import PATIENCE, Stage, Tools
 def clock() -> ManualClock:
     """Discord's clock: it goes on by itself, and a scenario can move it."""
     return ManualClock(running=True)
+
+
+@pytest.fixture
+def bots_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The bot's own clock, which a scenario can move as well."""
+    return movable(monkeypatch)
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from bot.frontend.shards import Turnstile
 from bot.frontend.showing import reconcile
 from bot.sandbox import Message
 from bot.sessions import PostgresSessionManager, Session
+from tests.clocks import Clock
 from tests.e2e.stage import PATIENCE, Stage, is_written
 from tests.e2e.test_two_processes import held_back, process, until
 from tests.postgres import Server
@@ -144,16 +145,17 @@ def held_up(
 
 
 async def test_a_request_that_only_one_knew_of_expires_when_that_one_is_gone(
-    stage: Stage, stores: Stores, recovered: list[Recovery]
+    stage: Stage, stores: Stores, recovered: list[Recovery], bots_clock: Clock
 ) -> None:
-    session_id, limits = f"channel-{stage.desk.id}", {"approval_ttl": timedelta(seconds=2)}
-    async with process(stage, stores[0], **limits) as first, process(stage, stores[1], **limits):
+    session_id = f"channel-{stage.desk.id}"
+    async with process(stage, stores[0]) as first, process(stage, stores[1]):
         await both_started(recovered)
         stage.model.says(calls=[("delete_file", {"path": "a.txt"})]).then("Not done.")
         await ask(first, session_id)
         await stage.desk.until(lambda messages: bool(asking(messages)), PATIENCE)
         await first._parts.reconciler.caught_up(session_id)
         await dies(stage, first, stores[0])
+        bots_clock.advance(timedelta(days=1))
         await stage.says(stage.desk, "Not done.")
     assert asking(stage.desk.messages) == []
 
