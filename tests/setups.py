@@ -47,7 +47,7 @@ class Setup:
 @asynccontextmanager
 async def set_up(world: World | None = None, *, servers: int = 1) -> AsyncIterator[Setup]:
     """Serve a world, by default one with a bot of its own, and a model."""
-    world = world or World()
+    world = world or World(ack_timeout=PATIENCE)
     bot = world.bots[0] if world.bots else world.bot("Parley")
     home, alice = world.guild("Home"), world.person("alice")
     home.join(alice)

@@ -26,7 +26,7 @@ def shard_of(guild: Guild) -> int:
 
 @pytest.fixture
 async def home(postgres: Server) -> AsyncIterator[Setup]:
-    async with set_up(World(limits=REAL_LIMITS)) as made:
+    async with set_up(World(limits=REAL_LIMITS, ack_timeout=PATIENCE)) as made:
         made.settings.update(DATABASE_URL=postgres.new_database(), SHARD_COUNT="2")
         yield made
 

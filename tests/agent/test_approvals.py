@@ -31,10 +31,9 @@ from bot import (
     UserMessageEvent,
     tool,
 )
-from bot.agent.loop import deciding, loop, working
-from bot.events import utc_now
 from bot.sandbox.model import ScriptedModel
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
+from tests.clocks import movable
 
 
 class Shop:
@@ -67,13 +66,6 @@ def agent(make_agent: MakeAgent, shop: Shop) -> Agent:
 
 
 BUY = ("buy", {"thing": "tea", "count": "2"})
-TTL = timedelta(hours=1)
-
-
-def ttl_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let it be so much later, wherever an agent looks whether a request has expired."""
-    for module in (deciding, loop, working):
-        monkeypatch.setattr(module, "utc_now", lambda: utc_now() + TTL)
 
 
 async def paused(agent: Agent, model: ScriptedModel, *calls: Any) -> AgentResult:
@@ -307,15 +299,12 @@ async def test_a_request_that_nobody_decides_expires(
 
 
 async def test_a_late_approval_is_recorded_as_expired_and_refused(
-    make_agent: MakeAgent,
-    model: ScriptedModel,
-    manager: SessionManager,
-    shop: Shop,
-    monkeypatch: pytest.MonkeyPatch,
+    make_agent: MakeAgent, model: ScriptedModel, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent = make_agent(tools=shop.tools(), approval_ttl=TTL)
+    clock, ttl = movable(monkeypatch), timedelta(hours=1)
+    agent = make_agent(tools=shop.tools(), approval_ttl=ttl)
     [request] = (await paused(agent, model)).pending
-    ttl_passes(monkeypatch)
+    clock.advance(ttl)
     with pytest.raises(ApprovalDecidedError, match="expired"):
         await agent.approve("s", request.approval_id, by="bob")
     model.says("too late")
@@ -458,7 +447,8 @@ async def test_an_approval_that_runs_out_before_the_start_does_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Approved in time, but the process ends before the start and begins again too late."""
-    agent = make_agent(tools=shop.tools(), approval_ttl=TTL)
+    clock, ttl = movable(monkeypatch), timedelta(hours=1)
+    agent = make_agent(tools=shop.tools(), approval_ttl=ttl)
     [request] = (await paused(agent, model)).pending
     run = agent.approve("s", request.approval_id, by="bob")
     agent.suspend()
@@ -466,7 +456,7 @@ async def test_an_approval_that_runs_out_before_the_start_does_not_count(
     assert isinstance(await anext(events), ApprovalDecidedEvent)
     await events.aclose()
     await agent.close()
-    ttl_passes(monkeypatch)
+    clock.advance(ttl)
     model.says("too late")
     await make_agent(tools=shop.tools()).resume("s")
     [result] = await events_of(manager, "s", ToolResultEvent)

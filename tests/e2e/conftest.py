@@ -9,7 +9,8 @@ import bot.providers.sdk  # noqa: F401 - slow: the first scenario is not to wait
 from bot.frontend import FrontendOptions
 from bot.sandbox import ManualClock, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model
-from tests.e2e.stage import Stage, Tools
+from tests.clocks import Clock, movable
+from tests.e2e.stage import PATIENCE, Stage, Tools
 
 
 @pytest.fixture
@@ -19,8 +20,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
+def bots_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The bot's own clock, which a scenario can move as well."""
+    return movable(monkeypatch)
+
+
+@pytest.fixture
 async def stage(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Stage]:
-    world, model = World(clock=clock), ScriptedModel()
+    world, model = World(clock=clock, ack_timeout=PATIENCE), ScriptedModel()
     guild = world.guild("Home")
     general, desk = guild.channel("general"), guild.channel("desk")
     bot = world.bot("Parley")

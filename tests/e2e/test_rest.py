@@ -24,6 +24,7 @@ from bot.sandbox import Message, Refusal
 from bot.sandbox.timing.gates import Gate
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.stores.rests import RestStore
+from tests.clocks import Clock
 from tests.e2e.stage import Stage
 from tests.setups import labels
 
@@ -81,13 +82,15 @@ async def test_what_merely_waits_is_left_alone_and_goes_on_by_a_click(stage: Sta
     assert stage.tools.done == ["deleted old.txt"]
 
 
-async def test_a_request_expires_by_itself_though_the_start_left_it_alone(stage: Stage) -> None:
-    stage.approval_ttl = timedelta(seconds=4)
+async def test_a_request_expires_by_itself_though_the_start_left_it_alone(
+    stage: Stage, bots_clock: Clock
+) -> None:
     stage.model.says(calls=[DELETE]).then("Nobody said yes.")
     async with stage.running():
         card = await asks(stage)
     assert await rests(stage)
     async with stage.running():
+        bots_clock.advance(stage.approval_ttl)
         await stage.says(stage.desk, "Nobody said yes.")
         await card.until(lambda message: not message.buttons)
     assert stage.tools.done == []
