@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +16,8 @@ import pytest
 from bot.errors import StorageError
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SQLiteSessionManager
-from bot.storage import SQLiteDatabase
+from bot.storage import Connection, SQLiteDatabase
+from bot.storage.connection import Statements
 from tests.disks import fill, mounted, remount
 
 INSERT = "INSERT INTO marks VALUES (?, ?)"
@@ -25,7 +27,8 @@ BIG = "x" * 100_000
 LIMITED = """
 import asyncio, resource, sys
 from bot.errors import StorageError
-from bot.storage import SQLiteDatabase
+from bot.storage import Connection, SQLiteDatabase
+from bot.storage.connection import Statements
 
 INSERT = "INSERT INTO marks VALUES (?, ?)"
 
@@ -191,14 +194,25 @@ async def test_while_another_program_writes_for_long_reading_goes_on(
     monkeypatch.setattr("bot.storage.connection.BUSY_SECONDS", 0.5)
     database = SQLiteDatabase(tmp_path / "data.db")
     await database.execute(INSERT, ("first", ""))
+    tries = threading.Event()
+
+    def patient(connection: Connection) -> None:
+        assert isinstance(connection, Statements)
+        connection.execute("PRAGMA busy_timeout = 30000").close()
+        connection._connection.set_trace_callback(lambda _: tries.set())
+
     with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         writing = asyncio.create_task(database.execute(INSERT, ("a", "")))
         assert await count(database) == 1
         with pytest.raises(StorageError, match="locked"):
             await writing
+        other.execute("COMMIT")
+        await database.write(patient)
+        tries.clear()
+        other.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(database.execute(INSERT, ("b", "")))
-        await asyncio.sleep(0.1)
+        assert await asyncio.to_thread(tries.wait, 30)
         other.execute("COMMIT")
         await waiting
     assert await count(database) == 2
