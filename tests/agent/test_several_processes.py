@@ -562,6 +562,7 @@ def heedless(monkeypatch: pytest.MonkeyPatch) -> None:
 def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs look at once for what other processes have recorded."""
     monkeypatch.setattr(heeding, "HEED_EVERY", 0.01)
+    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 60.0)
 
 
 @pytest.mark.usefixtures("attentive")
@@ -808,7 +809,6 @@ async def test_a_reset_waits_for_no_turn_that_began_after_it(
     model: ScriptedModel,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 60.0)
     go = _second_look(monkeypatch)
     gate = model.pauses("half", "rest")
     agent, other = make_agent(), make_other()

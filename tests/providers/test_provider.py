@@ -265,8 +265,8 @@ async def test_a_slow_answer_has_no_total_limit(
     loop, passed, heard = asyncio.get_running_loop(), 0.0, list[str]()
     gates, now = [Gate() for _ in range(4)], loop.time
     monkeypatch.setattr(loop, "time", lambda: now() + passed)
-    for_each = ((delta_chunk({"content": " word"}), gate) for gate in gates)
-    service.chunks([*chain.from_iterable(for_each), delta_chunk({}, "stop"), "[DONE]"])
+    words = [[delta_chunk({"content": " word"}), gate] for gate in gates]
+    service.chunks([*chain.from_iterable(words), delta_chunk({}, "stop"), "[DONE]"])
     async with aclosing(make(idle_timeout=60.0).stream(HELLO)) as events:
         async for event in events:
             if isinstance(event, TextDelta):
