@@ -4,6 +4,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.ports import held_port
 from tests.postgres import Server, serving
 
 settings.register_profile("unhurried", deadline=None)  # no test asserts a time
@@ -21,3 +22,10 @@ def postgres() -> Iterator[Server]:
     """A PostgreSQL server."""
     with serving() as server:
         yield server
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port for whoever the test has listen."""
+    with held_port() as held:
+        yield held

@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,8 @@ import psycopg
 import pytest
 from psycopg import pq, sql
 
+from tests.ports import held_port
+
 USER = "postgres"
 ASKED = "asked"
 """Who has this role is asked for a password."""
@@ -29,8 +30,8 @@ _numbers = count(1)
 class Server:
     """A server, with its data in a folder of its own."""
 
-    def __init__(self, binaries: Path, folder: Path, *, durable: bool) -> None:
-        self.port = _free_port()
+    def __init__(self, binaries: Path, folder: Path, port: int, *, durable: bool) -> None:
+        self.port = port
         self._binaries = binaries
         self._folder = folder
         self._durable = durable
@@ -123,12 +124,13 @@ def serving(*, durable: bool = False) -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
     try:
         _own(folder)
-        server = Server(binaries, folder, durable=durable)
-        try:
-            server.start()
-            yield server
-        finally:
-            server.stop()
+        with held_port() as port:
+            server = Server(binaries, folder, port, durable=durable)
+            try:
+                server.start()
+                yield server
+            finally:
+                server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -158,13 +160,6 @@ def _own(folder: Path) -> None:
 def _run(command: list[object], folder: Path) -> None:
     whole = [*_unprivileged(), *map(str, command)]
     subprocess.run(whole, cwd=folder, check=True, capture_output=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _wait_for(server: Server) -> None:

@@ -10,7 +10,7 @@ from bot.sandbox import Bot, Channel, Message, Person, Sandbox, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model
 
 PATIENCE = 60.0
-"""Seconds that a process has to be in Discord: on a busy machine it takes long to start."""
+"""Seconds that a process has for anything: on a busy machine it takes long to start."""
 
 
 def labels(message: Message) -> list[str]:
@@ -40,14 +40,14 @@ class Setup:
         def found(messages: list[Message]) -> list[Message]:
             return [each for each in messages if each.author is self.bot and text in each.content]
 
-        message = found(await self.desk.until(lambda each: bool(found(each)), 10.0))[0]
-        return await message.until(lambda each: "Stop" not in labels(each), 10.0)
+        message = found(await self.desk.until(lambda each: bool(found(each)), PATIENCE))[0]
+        return await message.until(lambda each: "Stop" not in labels(each), PATIENCE)
 
 
 @asynccontextmanager
 async def set_up(world: World | None = None, *, servers: int = 1) -> AsyncIterator[Setup]:
     """Serve a world, by default one with a bot of its own, and a model."""
-    world = world or World()
+    world = world or World(ack_timeout=PATIENCE)
     bot = world.bots[0] if world.bots else world.bot("Parley")
     home, alice = world.guild("Home"), world.person("alice")
     home.join(alice)

@@ -128,7 +128,7 @@ async def test_a_tool_that_never_returns_does_not_keep_it_alive(
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="1") as process:
         await home.sandbox.connected(home.bot, PATIENCE)
         await home.alice.says("roll", in_=home.desk)
-        await home.desk.until(lambda _: bool(home.desk.typists), 10.0)
+        await home.desk.until(lambda _: bool(home.desk.typists), PATIENCE)
         await asyncio.sleep(0.5)
         process.send_signal(signal.SIGTERM)
         end = await in_time(process, 40.0)
@@ -144,7 +144,7 @@ async def test_a_connection_that_ends_for_good_ends_it_though_a_tool_hangs(
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="1") as process:
         await home.sandbox.connected(home.bot, PATIENCE)
         await home.alice.says("roll", in_=home.desk)
-        await home.desk.until(lambda _: bool(home.desk.typists), 10.0)
+        await home.desk.until(lambda _: bool(home.desk.typists), PATIENCE)
         await home.sandbox.disconnect(home.bot, 4004)
         end = await in_time(process, 40.0)
     assert end.status == 2

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import socket
 import sys
 from asyncio import subprocess
 from collections.abc import AsyncIterator
@@ -23,6 +22,7 @@ from bot.monitoring.server import ask_health, monitored
 from bot.sandbox import Scope
 from bot.sessions.stores.open_work import OpenWork
 from tests.commands import run, running, stopped
+from tests.ports import bound
 from tests.setups import PATIENCE, Setup, set_up
 
 GATED = """
@@ -34,12 +34,6 @@ async def announce_it() -> str:
     return "told"
 """
 Numbers = dict[str, float]
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 async def fetched(port: int, path: str) -> tuple[int, str]:
@@ -84,8 +78,7 @@ async def watched_bot(
     await home.sandbox.disconnected(home.bot)
 
 
-async def test_a_bot_is_scraped_after_it_answered(home: Setup, tmp_path: Path) -> None:
-    port = free_port()
+async def test_a_bot_is_scraped_after_it_answered(home: Setup, tmp_path: Path, port: int) -> None:
     gate = home.model.pauses("Hello", then=" Alice.")
     fault = home.sandbox.faults.next_send(fails=429, retry_after=0.01, scope=Scope.USER)
     async with watched_bot(home, tmp_path, port):
@@ -108,9 +101,10 @@ async def test_a_bot_is_scraped_after_it_answered(home: Setup, tmp_path: Path) -
     assert (found["parley_open_turns"], found["parley_approvals_waiting"]) == (0, 0)
 
 
-async def test_what_waits_is_counted_also_after_a_restart(home: Setup, tmp_path: Path) -> None:
+async def test_what_waits_is_counted_also_after_a_restart(
+    home: Setup, tmp_path: Path, port: int
+) -> None:
     (tmp_path / "mine.py").write_text(GATED)
-    port = free_port()
     home.model.says(calls=[("announce_it", {})])
     async with watched_bot(home, tmp_path, port, TOOLS="mine.py"):
         await home.alice.says("tell them", in_=home.desk)
@@ -122,8 +116,7 @@ async def test_what_waits_is_counted_also_after_a_restart(home: Setup, tmp_path:
     assert (found["parley_open_turns"], found["parley_approvals_waiting"]) == (1, 1)
 
 
-async def test_the_command_asks_a_bot_how_it_is(home: Setup, tmp_path: Path) -> None:
-    port = free_port()
+async def test_the_command_asks_a_bot_how_it_is(home: Setup, tmp_path: Path, port: int) -> None:
     here = {"METRICS_PORT": str(port)}
     async with watched_bot(home, tmp_path, port):
         well = await run("check", "--health", in_=tmp_path, settings=here)
@@ -136,8 +129,9 @@ async def test_the_command_asks_a_bot_how_it_is(home: Setup, tmp_path: Path) -> 
     assert off.err == "METRICS_PORT is 0: set it for the bot and for this command.\n"
 
 
-async def test_a_bot_that_discord_does_not_reach_is_not_well(home: Setup, tmp_path: Path) -> None:
-    port = free_port()
+async def test_a_bot_that_discord_does_not_reach_is_not_well(
+    home: Setup, tmp_path: Path, port: int
+) -> None:
     async with watched_bot(home, tmp_path, port):
         await home.sandbox.network.goes()
         await until_it_is(False, port)
@@ -147,11 +141,11 @@ async def test_a_bot_that_discord_does_not_reach_is_not_well(home: Setup, tmp_pa
     assert found["parley_gateway_connected"] == 0
 
 
-async def test_a_port_that_is_taken_is_used_once_it_is_free(home: Setup, tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+async def test_a_port_that_is_taken_is_used_once_it_is_free(
+    home: Setup, tmp_path: Path, port: int
+) -> None:
+    with bound(port) as taken:
         taken.listen()
-        port = int(taken.getsockname()[1])
         given = {**home.settings, "METRICS_PORT": str(port)}
         async with running("run", in_=tmp_path, settings=given) as process:
             await home.sandbox.connected(home.bot, PATIENCE)
@@ -163,11 +157,10 @@ async def test_a_port_that_is_taken_is_used_once_it_is_free(home: Setup, tmp_pat
     assert f"127.0.0.1:{port} is free, and answers now" in end.err
 
 
-async def test_a_bot_ends_while_its_port_is_taken(home: Setup, tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+async def test_a_bot_ends_while_its_port_is_taken(home: Setup, tmp_path: Path, port: int) -> None:
+    with bound(port) as taken:
         taken.listen()
-        given = {**home.settings, "METRICS_PORT": str(taken.getsockname()[1])}
+        given = {**home.settings, "METRICS_PORT": str(port)}
         async with running("run", in_=tmp_path, settings=given) as process:
             await home.sandbox.connected(home.bot, PATIENCE)
             end = await stopped(process)
@@ -175,8 +168,10 @@ async def test_a_bot_ends_while_its_port_is_taken(home: Setup, tmp_path: Path) -
     assert "Traceback" not in end.err
 
 
-async def test_an_address_that_is_not_here_is_one_line(home: Setup, tmp_path: Path) -> None:
-    given = {"METRICS_PORT": str(free_port()), "METRICS_HOST": "192.0.2.1"}
+async def test_an_address_that_is_not_here_is_one_line(
+    home: Setup, tmp_path: Path, port: int
+) -> None:
+    given = {"METRICS_PORT": str(port), "METRICS_HOST": "192.0.2.1"}
     end = await run("run", in_=tmp_path, settings={**home.settings, **given})
     assert end.status == 2
     assert f"METRICS_PORT: http://192.0.2.1:{given['METRICS_PORT']} cannot be used" in end.err
@@ -249,8 +244,8 @@ class Disk:
         return OpenWork(turns=3, approvals=2)
 
 
-async def test_a_database_that_cannot_be_written_is_not_well() -> None:
-    port, disk, metrics = free_port(), Disk(), PrometheusMetrics()
+async def test_a_database_that_cannot_be_written_is_not_well(port: int) -> None:
+    disk, metrics = Disk(), PrometheusMetrics()
     watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
     disk.well = False
     async with monitored("127.0.0.1", port, metrics, watched):
@@ -264,8 +259,8 @@ async def test_a_database_that_cannot_be_written_is_not_well() -> None:
     assert (found["parley_open_turns"], found["parley_approvals_waiting"]) == (3, 2)
 
 
-async def test_a_database_that_does_not_answer_is_not_well_and_is_asked_once() -> None:
-    port, disk, metrics = free_port(), Disk(), PrometheusMetrics()
+async def test_a_database_that_does_not_answer_is_not_well_and_is_asked_once(port: int) -> None:
+    disk, metrics = Disk(), PrometheusMetrics()
     disk.answers = asyncio.Event()
     watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
     async with monitored("127.0.0.1", port, metrics, watched):
@@ -278,16 +273,16 @@ async def test_a_database_that_does_not_answer_is_not_well_and_is_asked_once() -
         assert (await numbers(port))["parley_open_turns"] == 3
 
 
-async def test_who_leaves_does_not_wait_for_a_database_that_does_not_answer() -> None:
-    port, disk = free_port(), Disk()
+async def test_who_leaves_does_not_wait_for_a_database_that_does_not_answer(port: int) -> None:
+    disk = Disk()
     disk.answers = asyncio.Event()
     watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
     async with monitored("127.0.0.1", port, PrometheusMetrics(), watched):
         assert (await fetched(port, "/healthz"))[0] == 503
 
 
-async def test_those_who_ask_often_do_not_load_the_database() -> None:
-    port, disk, metrics = free_port(), Disk(), PrometheusMetrics()
+async def test_those_who_ask_often_do_not_load_the_database(port: int) -> None:
+    disk, metrics = Disk(), PrometheusMetrics()
     watched = Watched(connected=lambda: True, write=disk.write, count_open=disk.count)
     async with monitored("127.0.0.1", port, metrics, watched):
         for _ in range(5):

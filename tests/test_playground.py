@@ -43,11 +43,11 @@ async def test_a_bot_that_is_to_restart_does_so_without_a_word(
         values = {"OPENAI_BASE_URL": model.base_url, "OPENAI_MODEL": "scripted"}
         bot = BotProcess({**stage.settings(sandbox, tmp_path), **values}, create=create_forked)
         running = asyncio.create_task(keep_running(bot, stop))
-        await sandbox.connected(stage.bot, 20.0)
+        await sandbox.connected(stage.bot, PATIENCE)
         before = bot.pid
         await bot.restart()
-        await sandbox.disconnected(stage.bot, 20.0)
-        await sandbox.connected(stage.bot, 20.0)
+        await sandbox.disconnected(stage.bot, PATIENCE)
+        await sandbox.connected(stage.bot, PATIENCE)
         assert bot.pid != before
         stop.set()
         await running

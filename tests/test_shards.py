@@ -19,8 +19,6 @@ from tests.commands import ended, running, stopped
 from tests.postgres import Server
 from tests.setups import PATIENCE, Setup, set_up
 
-WITHIN = 30.0
-
 
 def shard_of(guild: Guild) -> int:
     return (guild.id >> 22) % 2
@@ -28,7 +26,7 @@ def shard_of(guild: Guild) -> int:
 
 @pytest.fixture
 async def home(postgres: Server) -> AsyncIterator[Setup]:
-    async with set_up(World(limits=REAL_LIMITS)) as made:
+    async with set_up(World(limits=REAL_LIMITS, ack_timeout=PATIENCE)) as made:
         made.settings.update(DATABASE_URL=postgres.new_database(), SHARD_COUNT="2")
         yield made
 
@@ -66,7 +64,7 @@ async def connected(home: Setup, *shards: int) -> None:
 
 
 async def answered(channel: Channel, text: str) -> None:
-    await channel.until(lambda messages: any(text in m.content for m in messages), WITHIN)
+    await channel.until(lambda messages: any(text in m.content for m in messages), PATIENCE)
 
 
 async def test_each_answers_what_is_said_on_its_shard_and_the_first_the_dms(
@@ -82,11 +80,15 @@ async def test_each_answers_what_is_said_on_its_shard_and_the_first_the_dms(
             await answered(channel, f"Re: {text}")
         direct = home.alice.dm(home.bot)
         await home.alice.says("and I?", in_=direct)
-        await direct.until(lambda messages: any("Re: nd I?" in m.content for m in messages), WITHIN)
+        await direct.until(
+            lambda messages: any("Re: nd I?" in m.content for m in messages), PATIENCE
+        )
         theirs.guild.join(bob := home.world.person("bob"))
         direct = bob.dm(home.bot)
         await bob.says("me too", in_=direct)  # whose only server is the other process's
-        await direct.until(lambda messages: any("Re: e too" in m.content for m in messages), WITHIN)
+        await direct.until(
+            lambda messages: any("Re: e too" in m.content for m in messages), PATIENCE
+        )
         ends = [await stopped(each) for each in (first, second)]
     assert [each.status for each in ends] == [0, 0]
     assert not any("invalidated" in each.err for each in ends)  # they took turns

@@ -23,6 +23,7 @@ from bot.sandbox.page.server import Page, keep_out_other_sites
 from bot.sandbox.resources.sessions import Session
 from bot.sandbox.resources.users import Bot
 from bot.sandbox.rest import gate
+from bot.sandbox.timing.pulse import PATIENCE
 from bot.sandbox.world import World
 
 # What people upload is shown by the page, and must never run as one of its own.
@@ -74,7 +75,7 @@ class Sandbox:
         """The gateway sessions that are connected."""
         return [each for each in self.world.hub.sessions if each.line is not None]
 
-    def connected(self, bot: Bot, timeout: float = 5.0) -> Coroutine[Any, Any, Session]:
+    def connected(self, bot: Bot, timeout: float = PATIENCE) -> Coroutine[Any, Any, Session]:
         """Return the bot's gateway session once it is there."""
         return self.world.pulse.until(
             lambda: next((each for each in self.connections if each.bot is bot), None),
@@ -82,7 +83,7 @@ class Sandbox:
             lambda: f"{bot.name} did not connect",
         )
 
-    def disconnected(self, bot: Bot, timeout: float = 5.0) -> Coroutine[Any, Any, bool]:
+    def disconnected(self, bot: Bot, timeout: float = PATIENCE) -> Coroutine[Any, Any, bool]:
         """Return once the bot has no gateway session any more."""
         return self.world.pulse.until(
             lambda: True if all(each.bot is not bot for each in self.connections) else None,

@@ -16,6 +16,7 @@ from bot.sandbox.resources.overwrites import give_back, take_away
 from bot.sandbox.resources.state import ACK_TIMEOUT, NONCE_WINDOW, RESUME_WINDOW, State
 from bot.sandbox.resources.users import PRIVILEGED, Bot, User
 from bot.sandbox.timing.clock import Clock
+from bot.sandbox.timing.pulse import PATIENCE
 
 EVERY_PRIVILEGED = [str(each.name) for each in PRIVILEGED]
 HEARTBEAT_INTERVAL = 41.25
@@ -54,7 +55,7 @@ class World(State):
         *,
         clock: Clock | None = None,
         ack_timeout: float = ACK_TIMEOUT,
-        patience: float = 5.0,
+        patience: float = PATIENCE,
         limits: Limits = NO_LIMITS,
         heartbeat_interval: float = HEARTBEAT_INTERVAL,
         nonce_window: float = NONCE_WINDOW,

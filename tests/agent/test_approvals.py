@@ -33,6 +33,7 @@ from bot import (
 )
 from bot.sandbox.model import ScriptedModel
 from tests.agent.conftest import MakeAgent, begun, events_of, roles
+from tests.clocks import movable
 
 
 class Shop:
@@ -298,12 +299,12 @@ async def test_a_request_that_nobody_decides_expires(
 
 
 async def test_a_late_approval_is_recorded_as_expired_and_refused(
-    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, shop: Shop
+    make_agent: MakeAgent, model: ScriptedModel, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ttl = timedelta(milliseconds=300)
+    clock, ttl = movable(monkeypatch), timedelta(hours=1)
     agent = make_agent(tools=shop.tools(), approval_ttl=ttl)
     [request] = (await paused(agent, model)).pending
-    await asyncio.sleep(ttl.total_seconds())
+    clock.advance(ttl)
     with pytest.raises(ApprovalDecidedError, match="expired"):
         await agent.approve("s", request.approval_id, by="bob")
     model.says("too late")
@@ -439,10 +440,14 @@ async def test_an_approved_call_of_a_tool_that_is_gone_at_its_start_is_told(
 
 
 async def test_an_approval_that_runs_out_before_the_start_does_not_count(
-    make_agent: MakeAgent, model: ScriptedModel, manager: SessionManager, shop: Shop
+    make_agent: MakeAgent,
+    model: ScriptedModel,
+    manager: SessionManager,
+    shop: Shop,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Approved in time, but the process ends before the start and begins again too late."""
-    ttl = timedelta(milliseconds=300)
+    clock, ttl = movable(monkeypatch), timedelta(hours=1)
     agent = make_agent(tools=shop.tools(), approval_ttl=ttl)
     [request] = (await paused(agent, model)).pending
     run = agent.approve("s", request.approval_id, by="bob")
@@ -451,7 +456,7 @@ async def test_an_approval_that_runs_out_before_the_start_does_not_count(
     assert isinstance(await anext(events), ApprovalDecidedEvent)
     await events.aclose()
     await agent.close()
-    await asyncio.sleep(ttl.total_seconds())
+    clock.advance(ttl)
     model.says("too late")
     await make_agent(tools=shop.tools()).resume("s")
     [result] = await events_of(manager, "s", ToolResultEvent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from asyncio.subprocess import PIPE
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from itertools import count
 from pathlib import Path
@@ -163,8 +163,10 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def manager(address: str) -> SQLSessionManager:
-    return sessions(address)
+async def manager(address: str) -> AsyncIterator[SQLSessionManager]:
+    manager = sessions(address)
+    yield manager
+    await manager.close()
 
 
 @pytest.fixture
@@ -560,6 +562,7 @@ def heedless(monkeypatch: pytest.MonkeyPatch) -> None:
 def attentive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs look at once for what other processes have recorded."""
     monkeypatch.setattr(heeding, "HEED_EVERY", 0.01)
+    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 60.0)
 
 
 @pytest.mark.usefixtures("attentive")
@@ -806,7 +809,6 @@ async def test_a_reset_waits_for_no_turn_that_began_after_it(
     model: ScriptedModel,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", 60.0)
     go = _second_look(monkeypatch)
     gate = model.pauses("half", "rest")
     agent, other = make_agent(), make_other()
@@ -1127,7 +1129,10 @@ async def test_a_session_that_another_process_deletes_ends_its_run(
 
 
 async def test_of_two_who_begin_a_session_at_once_one_may_continue_it(
-    make_other: MakeOther, model: ScriptedModel, address: str, monkeypatch: pytest.MonkeyPatch
+    make_other: MakeOther,
+    model: ScriptedModel,
+    manager: SQLSessionManager,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def is_theirs(session: Session, user_id: str | None) -> bool:
         return session.user_id == user_id
@@ -1150,4 +1155,4 @@ async def test_of_two_who_begin_a_session_at_once_one_may_continue_it(
     made.set()
     with pytest.raises(AccessDeniedError):
         await overtaken
-    assert len(await events_of(sessions(address), "s")) == 2
+    assert len(await events_of(manager, "s")) == 2

@@ -14,7 +14,7 @@ import pytest
 from tests.deploy.dockerfile import ROOT, environment, one, stages
 from tests.forking.client import WARNINGS
 from tests.setups import PATIENCE, Setup, set_up
-from tests.test_monitoring import free_port, until_it_is
+from tests.test_monitoring import until_it_is
 
 BUILD, RUN = stages()
 
@@ -58,9 +58,9 @@ def copy_into(source: Path) -> None:
 
 
 async def test_the_image_runs_and_says_that_it_is_well(
-    home: Setup, image: Path, tmp_path: Path
+    home: Setup, image: Path, tmp_path: Path, port: int
 ) -> None:
-    port, data = free_port(), tmp_path / "data"
+    data = tmp_path / "data"
     data.mkdir()
     values = environment(RUN) | {"DATABASE": str(data / "parley.db"), "METRICS_PORT": str(port)}
     python, *entry = one(RUN, "ENTRYPOINT").words

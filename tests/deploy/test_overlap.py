@@ -11,13 +11,13 @@ import pytest
 from tests.commands import running, stopped
 from tests.postgres import Server
 from tests.setups import PATIENCE, Setup, labels, set_up
-from tests.test_monitoring import free_port, until_it_is
+from tests.test_monitoring import until_it_is
 
 
 @pytest.fixture
-async def home(postgres: Server) -> AsyncIterator[Setup]:
+async def home(postgres: Server, port: int) -> AsyncIterator[Setup]:
     async with set_up() as made:
-        made.settings.update(DATABASE_URL=postgres.new_database(), METRICS_PORT=str(free_port()))
+        made.settings.update(DATABASE_URL=postgres.new_database(), METRICS_PORT=str(port))
         yield made
 
 

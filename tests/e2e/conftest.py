@@ -6,10 +6,24 @@ from pathlib import Path
 import pytest
 
 import bot.providers.sdk  # noqa: F401 - slow: the first scenario is not to wait for it
+from bot.agent.loop import endings
 from bot.frontend import FrontendOptions
+from bot.frontend.commands import card_buttons
+from bot.frontend.commands.settings import desk
+from bot.frontend.own import forgetting
 from bot.sandbox import ManualClock, World, serve
 from bot.sandbox.model import ScriptedModel, serve_model
-from tests.e2e.stage import Stage, Tools
+from tests.clocks import Clock, movable
+from tests.e2e.stage import PATIENCE, Stage, Tools
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine take longer than people, and Discord, would wait."""
+    monkeypatch.setattr(card_buttons, "SOON", PATIENCE)
+    monkeypatch.setattr(desk, "READ_WITHIN", PATIENCE)
+    monkeypatch.setattr(forgetting, "SHOWN_WITHIN", PATIENCE)
+    monkeypatch.setattr(endings, "CARRIED_OUT_WITHIN", PATIENCE)
 
 
 @pytest.fixture
@@ -19,8 +33,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
+def bots_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The bot's own clock, which a scenario can move as well."""
+    return movable(monkeypatch)
+
+
+@pytest.fixture
 async def stage(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Stage]:
-    world, model = World(clock=clock), ScriptedModel()
+    world, model = World(clock=clock, ack_timeout=PATIENCE), ScriptedModel()
     guild = world.guild("Home")
     general, desk = guild.channel("general"), guild.channel("desk")
     bot = world.bot("Parley")

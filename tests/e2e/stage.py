@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import discord
+import pytest
 
 from bot.agent import Agent, Tool, tool
 from bot.agent.policy.file import parse_policy
@@ -46,7 +47,14 @@ from bot.sessions import SQLiteSessionManager, SQLSessionManager
 from tests.sandbox.clients import silent
 from tests.setups import labels
 
-PATIENCE = 15.0  # seconds; only a scenario that fails takes them
+PATIENCE = 30.0  # seconds; only a scenario that fails takes them
+
+
+async def logged(caplog: pytest.LogCaptureFixture, text: str, times: int = 1) -> None:
+    """Return once the bot has logged a text so often."""
+    async with asyncio.timeout(PATIENCE):
+        while caplog.text.count(text) < times:  # noqa: ASYNC110 - a log tells nobody
+            await asyncio.sleep(0.01)
 
 
 def is_written(message: Message) -> bool:

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 
 import pytest
 
 from bot.frontend import ParleyClient
 from bot.sandbox import Message
+from tests.clocks import Clock
 from tests.e2e.stage import Stage
 
 DELETE = ("delete_file", {"path": "old.txt"})
@@ -148,14 +148,14 @@ async def test_an_approval_after_a_stop_or_a_reset_is_refused_with_the_reason(
 
 @restart
 async def test_an_approval_after_the_expiry_is_refused_with_the_reason(
-    stage: Stage, again: bool
+    stage: Stage, bots_clock: Clock, again: bool
 ) -> None:
-    stage.approval_ttl = timedelta(seconds=0.5)
     stage.model.says(calls=[DELETE]).then("Nobody answered.")
     async with stage.running() as client:
         await asks(stage)
         [request] = await client.agent.pending(f"channel-{stage.desk.id}")
         async with later(stage, client, again=again):
+            bots_clock.advance(stage.approval_ttl)
             await stage.says(stage.desk, "Nobody answered.")
             late = await stage.mod.runs("/approve", in_=stage.desk, request=request.approval_id)
             assert late.text.startswith("Too late: the request expired")

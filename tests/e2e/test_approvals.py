@@ -1,9 +1,9 @@
 """Gated calls: a card asks, one decision counts, and the card tells what became of it."""
 
 import asyncio
-from datetime import timedelta
 
 from bot.sandbox import Message
+from tests.clocks import Clock
 from tests.e2e.stage import Stage
 
 DELETE = ("delete_file", {"path": "old.txt"})
@@ -174,11 +174,11 @@ async def test_a_message_while_waiting_is_told_so_and_answered_after(stage: Stag
     ]
 
 
-async def test_a_request_expires_by_itself(stage: Stage) -> None:
-    stage.approval_ttl = timedelta(seconds=0.5)
+async def test_a_request_expires_by_itself(stage: Stage, bots_clock: Clock) -> None:
     stage.model.says(calls=[DELETE]).then("Nobody answered.")
     async with stage.running():
         card = await asks(stage)
+        bots_clock.advance(stage.approval_ttl)
         await stage.says(stage.desk, "Nobody answered.")
         await card.until(lambda message: "Expired:" in message.content)
         late = await stage.mod.runs("/approve", in_=stage.desk)
@@ -187,24 +187,26 @@ async def test_a_request_expires_by_itself(stage: Stage) -> None:
 
 
 async def test_a_card_in_a_thread_that_was_archived_is_brought_up_to_date(
-    stage: Stage,
+    stage: Stage, bots_clock: Clock
 ) -> None:
-    stage.approval_ttl = timedelta(seconds=0.7)
     stage.model.says(calls=[DELETE]).then("Nobody answered.")
     async with stage.running():
         opening = await stage.alice.says(f"{stage.bot.mention} delete it", in_=stage.general)
         thread = await stage.thread_on(opening)
         card = await stage.says(thread, "May I run")
         thread.archived = True
+        bots_clock.advance(stage.approval_ttl)
         await stage.says(thread, "Nobody answered.")
         await card.until(lambda message: "Expired:" in message.content)
 
 
-async def test_a_request_that_expired_while_the_bot_was_away_is_over(stage: Stage) -> None:
-    stage.approval_ttl = timedelta(seconds=0.2)
+async def test_a_request_that_expired_while_the_bot_was_away_is_over(
+    stage: Stage, bots_clock: Clock
+) -> None:
     stage.model.says(calls=[DELETE]).then("Nobody answered.")
     async with stage.running():
         card = await asks(stage)
+    bots_clock.advance(stage.approval_ttl)
     async with stage.running():
         await stage.says(stage.desk, "Nobody answered.")
         await card.until(lambda message: "Expired:" in message.content and not message.buttons)

@@ -1,6 +1,5 @@
 """What is written while the bot is away is answered once, in its order; or told to be too old."""
 
-import asyncio
 import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +11,7 @@ from bot.events import UserMessageEvent
 from bot.frontend.hearing import catch_up, inbox
 from bot.sandbox import Gate, Kind, ManualClock, Place, Refusal
 from bot.sessions.stores.places import PlaceStore
-from tests.e2e.stage import Stage
+from tests.e2e.stage import Stage, logged
 
 LONG = timedelta(hours=3)
 
@@ -281,10 +280,11 @@ async def test_what_could_not_be_read_is_read_later_and_first(
 
 
 async def test_what_could_not_be_recorded_is_told_once_and_answered_when_it_can(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(catch_up, "RETRY_AFTER", (0.1,))
     await acquainted(stage)
+    failed = f"turn failed in channel-{stage.desk.id} (storage)"
 
     def rename(before: str, after: str) -> None:
         with sqlite3.connect(stage.database) as connection:
@@ -296,7 +296,7 @@ async def test_what_could_not_be_recorded_is_told_once_and_answered_when_it_can(
         await stage.alice.says("one", in_=stage.desk)
         await stage.says(stage.desk, "I cannot read or write my memory right now")
         await stage.bob.says("two", in_=stage.desk)
-        await asyncio.sleep(0.3)
+        await logged(caplog, failed, caplog.text.count(failed) + 2)
         rename("gone", "events")
         await stage.says(stage.desk, "Re: two")
     told, *answers = stage.said(stage.desk)[1:]

@@ -10,7 +10,7 @@ from bot.sandbox import Message
 from bot.sandbox.model import Answer, Gate, Pauses, Reply
 from bot.sandbox.model.conversation import Conversation
 from bot.sandbox.model.demo import answer_to
-from tests.e2e.stage import Stage, is_written
+from tests.e2e.stage import PATIENCE, Stage, is_written
 
 
 def understood(request: Mapping[str, Any]) -> Answer:
@@ -33,7 +33,7 @@ async def tells(stage: Stage, text: str) -> list[str]:
         )
 
     await stage.alice.says(text, in_=stage.desk)
-    await stage.desk.until(answered, 15.0)
+    await stage.desk.until(answered, PATIENCE)
     return stage.said(stage.desk)
 
 
@@ -120,6 +120,6 @@ async def test_a_kill_during_a_compaction_loses_nothing(stage: Stage) -> None:
         await stage.kill(client)
     stage.model.answers(understood)
     async with stage.running(turns_per_minute=100):
-        await stage.desk.until(lambda messages: len(stage.said(stage.desk)) > number + 1, 15.0)
+        await stage.desk.until(lambda messages: len(stage.said(stage.desk)) > number + 1, PATIENCE)
         assert (await tells(stage, "what is my name?"))[-1] == "You are Alice."
     assert stage.said(stage.desk).count(SUMMARISED) == 1

@@ -2,7 +2,7 @@
 
 from bot.frontend.control import UNDO_WORKS
 from bot.sandbox import Overwrite
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
 
@@ -157,7 +157,7 @@ async def test_typing_shows_while_it_works_and_not_while_it_waits(stage: Stage) 
         await stage.alice.says("hello", in_=stage.desk)
         await gate.reached.wait()
         await stage.world.pulse.until(
-            lambda: True if stage.desk.typists else None, 5.0, lambda: "nobody types"
+            lambda: True if stage.desk.typists else None, PATIENCE, lambda: "nobody types"
         )
         gate.release()
         await stage.says(stage.desk, "Done.")

@@ -7,7 +7,7 @@ from bot.frontend.rate import TOO_FAST
 from bot.sandbox import Overwrite
 from bot.sessions.stores.homes import Home, HomeStore
 from bot.sessions.stores.places import PlaceStore
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
 
@@ -108,7 +108,7 @@ async def test_a_message_with_a_large_file_keeps_its_turn(stage: Stage) -> None:
 
 async def test_what_was_heard_is_noted_for_its_place(stage: Stage) -> None:
     stage.model.says("Hello.")
-    async with stage.running(drain_seconds=5.0):
+    async with stage.running(drain_seconds=PATIENCE):
         said = await stage.alice.says("hello", in_=stage.desk)
         await stage.bob.says("hello everyone", in_=stage.general)
         await stage.says(stage.desk, "Hello.")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.sandbox import Gate, Place, Refusal
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage, logged
 from tests.setups import labels
 
 LONG = "".join(f"This is sentence number {number}.\n" for number in range(300))  # five messages
@@ -157,9 +157,7 @@ async def test_closed_dms_are_named_in_the_log(
         await gate.reached.wait()
         stage.world.dms_closed.add(stage.alice)
         gate.release()
-        async with asyncio.timeout(5):
-            while "takes no direct messages" not in caplog.text:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await logged(caplog, "takes no direct messages")
     assert stage.said(dm) == []
     assert f"cannot write in dm-{dm.id}" in caplog.text
 
@@ -169,13 +167,13 @@ async def test_a_service_that_breaks_off_leaves_a_half_and_a_line(stage: Stage) 
     async with stage.running():
         await stage.alice.says("hello", in_=stage.desk)
         await stage.says(stage.desk, "(reference ")
-        typed = len(stage.desk.typists)
-        await asyncio.sleep(0.3)
+        await stage.desk.until(lambda found: [*map(labels, found)] == [[], [], ["Try again"]])
+        async with asyncio.timeout(PATIENCE):
+            while any(task.get_name() == "typing" for task in asyncio.all_tasks()):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
     half, line = stage.said(stage.desk)
     assert half == "Let me think"
     assert line.startswith("The model service is busy or cannot be reached.")
-    assert len(stage.desk.typists) == typed
-    assert [labels(each) for each in stage.desk.messages] == [[], [], ["Try again"]]
 
 
 async def test_a_file_that_is_too_large_leaves_the_text_with_a_note(stage: Stage) -> None:
@@ -216,7 +214,7 @@ async def test_a_card_that_cannot_be_posted_anywhere_is_denied_and_told(stage: S
         stage.world.loses_permission(stage.bot, "SEND_MESSAGES", in_=stage.desk)
         gate.release()
         told = await stage.says(stage.alice.dm(stage.bot), "I cannot answer in")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while len(stage.asked) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     assert "What I wanted to ask about there does not run." in told.content
@@ -233,7 +231,7 @@ async def test_a_card_in_a_channel_that_was_deleted_is_denied(stage: Stage) -> N
         for path in ("/channels/*/messages", "/channels/*/messages/*"):
             stage.world.faults.next_request("*", path, fails=Refusal.UNKNOWN_CHANNEL, times=None)
         gate.release()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while len(stage.asked) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     assert "the place was deleted" in stage.asked[1][-1][1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -22,9 +21,9 @@ from bot.sessions.stores.rests import RestStore
 from bot.storage import connection as storage
 from tests.commands import running, stopped
 from tests.disks import fill, mounted
-from tests.e2e.stage import Stage
+from tests.e2e.stage import Stage, logged
 from tests.e2e.test_answer_buttons import press
-from tests.setups import labels, set_up
+from tests.setups import PATIENCE, labels, set_up
 
 Lock = Callable[[], AbstractContextManager[None]]
 
@@ -42,6 +41,11 @@ async def limit(stage: Stage, pages: int) -> None:
     await stage.store.database.write(
         lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").close()
     )
+
+
+async def tried_in_vain(caplog: pytest.LogCaptureFixture, times: int) -> None:
+    """Return once the bot has tried so often whether the database can be written again."""
+    await logged(caplog, "the database cannot be written", times)
 
 
 @pytest.fixture
@@ -71,7 +75,7 @@ async def test_an_answer_that_could_not_be_recorded_is_given_when_it_can(
         await limit(stage, 1)
         gate.release()
         sorry = await stage.says(stage.desk, SORRY)
-        await asyncio.sleep(0.5)
+        await tried_in_vain(caplog, 2)
         assert len(stage.model.requests) == 1
         await limit(stage, 1_000_000)
         await stage.says(stage.desk, "Here it is.")
@@ -83,7 +87,7 @@ async def test_an_answer_that_could_not_be_recorded_is_given_when_it_can(
 
 
 async def test_a_database_that_is_locked_for_long_is_told_and_then_goes_on(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(storage, "BUSY_SECONDS", 0.3)
     stage.model.says("Hello.").then("Hello again.").then("And you, Bob.")
@@ -95,7 +99,7 @@ async def test_a_database_that_is_locked_for_long_is_told_and_then_goes_on(
             await stage.alice.says("hello again", in_=stage.desk)
             await stage.says(stage.desk, SORRY)
             await stage.bob.says("and me?", in_=stage.desk)
-            await asyncio.sleep(1.0)
+            await tried_in_vain(caplog, 2)
             other.execute("ROLLBACK")
         await stage.says(stage.desk, "And you, Bob.")
     hello, sorry, *rest = stage.said(stage.desk)
@@ -167,7 +171,7 @@ async def test_what_is_commanded_or_pressed_in_vain_is_told_in_the_same_words(
 
 
 async def test_what_is_open_and_cannot_be_read_at_the_start_goes_on_later(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     gate = stage.model.hangs()
     async with stage.running() as client:
@@ -178,7 +182,7 @@ async def test_what_is_open_and_cannot_be_read_at_the_start_goes_on_later(
     with monkeypatch.context() as patch:
         patch.setattr(RestStore, "open", unreadable)
         async with stage.running():
-            await asyncio.sleep(0.3)
+            await logged(caplog, "what is open cannot be read", 1)
             patch.undo()
             await stage.says(stage.desk, "Hello.")
 
@@ -194,7 +198,7 @@ async def test_a_bot_on_a_full_disk_tells_so_and_goes_on_when_there_is_room(
         async with set_up() as home:
             home.model.says("Hello.").then("Two.").then("Three.")
             async with running("run", in_=folder, settings=home.settings) as process:
-                await home.sandbox.connected(home.bot, 20.0)
+                await home.sandbox.connected(home.bot, PATIENCE)
                 await home.alice.says("one", in_=home.desk)
                 await home.said("Hello.")
                 filler = fill(folder)
@@ -202,7 +206,7 @@ async def test_a_bot_on_a_full_disk_tells_so_and_goes_on_when_there_is_room(
                 await home.said(SORRY)
                 await home.alice.says("three", in_=home.desk)
                 filler.unlink()
-                await home.desk.until(lambda each: said(each, "Three."), 40.0)
+                await home.desk.until(lambda each: said(each, "Three."), PATIENCE)
                 end = await stopped(process)
         texts = [each.content for each in home.desk.messages if each.author is home.bot]
     assert [text for text in texts if not text.startswith(SORRY)] == ["Hello.", "Two.", "Three."]

@@ -17,11 +17,13 @@ from bot.frontend import ParleyClient
 from bot.frontend.commands import buttons, interactions
 from bot.frontend.recovery import comeback
 from bot.frontend.recovery.recovery import Recovery
+from bot.frontend.recovery.rescue import Rescue
 from bot.frontend.refusals import UnavailableError
 from bot.frontend.shards import Turnstile
 from bot.frontend.showing import reconcile
 from bot.sandbox import Message
 from bot.sessions import PostgresSessionManager, Session
+from tests.clocks import Clock
 from tests.e2e.stage import PATIENCE, Stage, is_written
 from tests.e2e.test_two_processes import held_back, process, until
 from tests.postgres import Server
@@ -107,26 +109,53 @@ async def test_who_is_not_ready_yet_shows_nothing_in_the_wrong_place(
         stage.model.says(calls=[("delete_file", {"path": "a.txt"})])
         await stage.alice.says("delete a.txt", in_=stage.desk)
         await until(stores[1], f"channel-{stage.desk.id}", lambda session: session.waits)
+        asks, told = held_up(monkeypatch, may_connect)
         following = asyncio.create_task(follow())
-        await asyncio.sleep(0.3)  # it has begun to look, every 0.05 seconds
+        async with asyncio.timeout(PATIENCE):
+            await asks.wait()
         await dies(stage, first, stores[0])
-        await asyncio.sleep(0.3)
         may_connect.set()
         await following
     assert asking(stage.desk.messages) == []
+    assert told == [True]
+
+
+def held_up(
+    monkeypatch: pytest.MonkeyPatch, may_connect: asyncio.Event
+) -> tuple[asyncio.Event, list[bool]]:
+    """Return what tells that who minds others asks for being ready, and whether it could be then.
+
+    Before that it has seen who is at work, and has not looked for who has ended.
+    """
+    asks, told, look = asyncio.Event(), list[bool](), Rescue.keep_looking
+
+    async def noted(rescue: Rescue) -> None:
+        ready = rescue._ready
+
+        async def waits() -> None:
+            asks.set()
+            await ready()
+            told.append(may_connect.is_set())
+
+        rescue._ready = waits
+        await look(rescue)
+
+    monkeypatch.setattr(Rescue, "keep_looking", noted)
+    return asks, told
 
 
 async def test_a_request_that_only_one_knew_of_expires_when_that_one_is_gone(
-    stage: Stage, stores: Stores, recovered: list[Recovery]
+    stage: Stage, stores: Stores, recovered: list[Recovery], bots_clock: Clock
 ) -> None:
-    session_id, limits = f"channel-{stage.desk.id}", {"approval_ttl": timedelta(seconds=2)}
-    async with process(stage, stores[0], **limits) as first, process(stage, stores[1], **limits):
+    session_id = f"channel-{stage.desk.id}"
+    async with process(stage, stores[0]) as first, process(stage, stores[1]):
         await both_started(recovered)
         stage.model.says(calls=[("delete_file", {"path": "a.txt"})]).then("Not done.")
         await ask(first, session_id)
         await stage.desk.until(lambda messages: bool(asking(messages)), PATIENCE)
         await first._parts.reconciler.caught_up(session_id)
         await dies(stage, first, stores[0])
+        bots_clock.advance(timedelta(days=1))
         await stage.says(stage.desk, "Not done.")
     assert asking(stage.desk.messages) == []
 
@@ -182,8 +211,10 @@ async def test_what_one_cannot_show_the_other_shows(
         await stage.desk.until(lambda found: is_written(found[-1]), PATIENCE)
         for name in ("send", "edit", "delete"):
             monkeypatch.setattr(first._parts.reconciler._deliverer._outbox, name, gone)
+        tried = pausing(first, monkeypatch)
         await first._parts.decisions.deny(session_id, file.approval_id, mod)
-        await asyncio.sleep(0.3)  # it has tried to show that
+        async with asyncio.timeout(PATIENCE):
+            await tried.wait()
         stage.tools.may_finish.set()
         await until(stores[1], session_id, lambda session: not session.open_turns)
         assert second._parts.rescue is not None
@@ -191,6 +222,19 @@ async def test_what_one_cannot_show_the_other_shows(
         await stage.says(stage.desk, "Only one is done.")
         monkeypatch.undo()
         first._parts.reconciler.retry()
+
+
+def pausing(client: ParleyClient, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Return what tells that a client has tried to show something in vain, and tries later."""
+    tried, reconciler = asyncio.Event(), client._parts.reconciler
+    pause = reconciler._pause
+
+    async def noted(seconds: float) -> None:
+        tried.set()
+        await pause(seconds)
+
+    monkeypatch.setattr(reconciler, "_pause", noted)
+    return tried
 
 
 async def gone(*_: object, **__: object) -> None:
@@ -235,11 +279,28 @@ async def test_a_click_that_is_being_acknowledged_when_one_leaves_is_acted_on(
         monkeypatch.setattr(buttons, "acknowledged", slowly)
         clicking = asyncio.create_task(stage.mod.clicks(card, "Approve"))
         await clicked.wait()
+        awaited = awaited_by_who_leaves(first, monkeypatch)
         leaving = asyncio.create_task(first.close())
-        await asyncio.wait([leaving], timeout=0.3)
+        assert "a click" in await awaited
         may_go_on.set()
         await asyncio.gather(clicking, leaving)
         assert stage.said(stage.desk)[-1] == "Gone."
+
+
+def awaited_by_who_leaves(
+    client: ParleyClient, monkeypatch: pytest.MonkeyPatch
+) -> asyncio.Future[list[str]]:
+    """Return what will tell the work that a client finishes before it leaves."""
+    work, awaited = client._parts.work, asyncio.get_running_loop().create_future()
+    finish = work.finish
+
+    async def noted(seconds: float) -> bool:
+        if not awaited.done():
+            awaited.set_result([task.get_name() for task in work._running])
+        return await finish(seconds)
+
+    monkeypatch.setattr(work, "finish", noted)
+    return awaited
 
 
 async def ended(holds: Callable[[], bool]) -> None:

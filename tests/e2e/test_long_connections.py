@@ -12,7 +12,7 @@ from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 
 from bot.frontend import ParleyClient
 from bot.sandbox import Session
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage, logged
 from tests.e2e.test_catch_up import echo
 
 
@@ -38,7 +38,7 @@ async def online(stage: Stage, **options: Any) -> AsyncIterator[ParleyClient]:
 
 async def back(stage: Stage, before: Session | None = None) -> Session:
     """Return the bot's session, once it is another one."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         session = await stage.sandbox.connected(stage.bot)
         while session is before:
             await asyncio.sleep(0.01)
@@ -138,26 +138,30 @@ async def test_a_storm_of_reconnections_loses_and_doubles_nothing(stage: Stage) 
     assert stage.said(stage.desk)[1:] == expected
 
 
-async def test_it_keeps_trying_while_the_network_is_gone(stage: Stage) -> None:
+async def test_it_keeps_trying_while_the_network_is_gone(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
     async with online(stage):
         before = await stage.sandbox.connected(stage.bot)
         async with stage.sandbox.network.gone():
             await stage.alice.says("anybody there?", in_=stage.desk)
             stage.world.faults.forgets(stage.bot)
-            await asyncio.sleep(1.0)
+            await logged(caplog, "Attempting a reconnect", 3)
         await back(stage, before)
         await stage.says(stage.desk, "Re: anybody there?")
     assert stage.said(stage.desk)[1:] == ["Re: anybody there?"]
 
 
-async def test_an_answer_made_while_the_network_was_gone_arrives_once(stage: Stage) -> None:
+async def test_an_answer_made_while_the_network_was_gone_arrives_once(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
     async with online(stage):
         gate = stage.model.pauses("", "Here I am.")
         await stage.alice.says("one", in_=stage.desk)
         await gate.reached.wait()
         async with stage.sandbox.network.gone():
             gate.release()
-            await asyncio.sleep(1.5)
+            await logged(caplog, "is not reconciled")
         await stage.says(stage.desk, "Here I am.")
     assert stage.said(stage.desk)[1:] == ["Here I am."]
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.agent import Actor
 from bot.sandbox.model import Answer
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage
 
 
 def forget_ids(stage: Stage) -> None:
@@ -78,7 +78,7 @@ async def test_a_start_without_anything_open_says_nothing(stage: Stage) -> None:
         await stage.alice.says("two and two?", in_=stage.desk)
         await stage.says(stage.desk, "Four.")
     before = len(stage.world.requests)
-    async with stage.running(drain_seconds=5.0):
+    async with stage.running(drain_seconds=PATIENCE):
         pass  # closing waits for the recovery
     written = [each for each in stage.world.requests[before:] if each.method in {"POST", "PATCH"}]
     assert written == []

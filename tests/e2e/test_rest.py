@@ -24,7 +24,8 @@ from bot.sandbox import Message, Refusal
 from bot.sandbox.timing.gates import Gate
 from bot.sessions import SQLiteSessionManager
 from bot.sessions.stores.rests import RestStore
-from tests.e2e.stage import Stage
+from tests.clocks import Clock
+from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
 DELETE = ("delete_file", {"path": "old.txt"})
@@ -72,7 +73,7 @@ async def test_what_merely_waits_is_left_alone_and_goes_on_by_a_click(stage: Sta
         card = await asks(stage)
     assert await rests(stage)
     log = await stage.log_of(session_id(stage))
-    async with stage.running(drain_seconds=5.0):
+    async with stage.running(drain_seconds=PATIENCE):
         pass  # closing waits for the recovery
     assert await stage.log_of(session_id(stage)) == log
     async with stage.running():
@@ -81,13 +82,15 @@ async def test_what_merely_waits_is_left_alone_and_goes_on_by_a_click(stage: Sta
     assert stage.tools.done == ["deleted old.txt"]
 
 
-async def test_a_request_expires_by_itself_though_the_start_left_it_alone(stage: Stage) -> None:
-    stage.approval_ttl = timedelta(seconds=4)
+async def test_a_request_expires_by_itself_though_the_start_left_it_alone(
+    stage: Stage, bots_clock: Clock
+) -> None:
     stage.model.says(calls=[DELETE]).then("Nobody said yes.")
     async with stage.running():
         card = await asks(stage)
     assert await rests(stage)
     async with stage.running():
+        bots_clock.advance(stage.approval_ttl)
         await stage.says(stage.desk, "Nobody said yes.")
         await card.until(lambda message: not message.buttons)
     assert stage.tools.done == []
@@ -122,7 +125,7 @@ async def test_who_wrote_behind_the_wait_and_was_not_told_is_told_at_the_next_st
     bob = Author(user_id=f"user-{stage.bob.id}", name="bob")
     await record(stage, UserMessageEvent(text="and me?", author=bob))
     assert not await rests(stage)
-    async with stage.running(drain_seconds=5.0):
+    async with stage.running(drain_seconds=PATIENCE):
         await stage.says(stage.desk, "This waits for a decision")
     assert await rests(stage)
 
@@ -146,7 +149,7 @@ async def test_a_kill_while_the_card_is_on_its_way_leaves_something_to_do(stage:
         await stage.kill(client)
         gate.release()
     assert not await rests(stage)
-    async with stage.running(drain_seconds=5.0):
+    async with stage.running(drain_seconds=PATIENCE):
         await stage.says(stage.desk, "May I run")
     assert len(stage.said(stage.desk)) == 1
     assert await rests(stage)
@@ -180,7 +183,7 @@ async def test_other_looks_or_another_release_are_shown_by_the_next_start(
     assert not await rests(stage, approvals_channel=stage.general.id)
     monkeypatch.setattr("bot.frontend.settings.look._release", lambda: "another")
     assert not await rests(stage)
-    async with stage.running(drain_seconds=5.0):
+    async with stage.running(drain_seconds=PATIENCE):
         pass
     assert await rests(stage)
 

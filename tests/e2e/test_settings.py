@@ -13,7 +13,7 @@ from bot.frontend.commands.settings.desk import LATE, NOT_A_MANAGER
 from bot.frontend.commands.settings.edits import NO_TEXT, TOO_LONG
 from bot.sandbox import Answer, Guild, Message, Overwrite, Person, Place
 from bot.sandbox.model.replies import chunk, delta_chunk
-from tests.e2e.stage import Stage
+from tests.e2e.stage import PATIENCE, Stage
 from tests.setups import labels
 
 OPERATOR = Operator(
@@ -98,7 +98,7 @@ async def test_a_change_counts_from_the_next_turn_on_and_not_in_one_that_runs(
     stage.model.says(calls=[("slow_job", {})]).then("First.").then("Second.")
     async with stage.running():
         await stage.alice.says("go", in_=stage.desk)
-        await stage.desk.until(lambda _: stage.model.requests != [], 10.0)
+        await stage.desk.until(lambda _: stage.model.requests != [], PATIENCE)
         panel = await opened(stage.mod, stage.desk)
         await chosen(stage.mod, panel, "Model", "large")
         stage.tools.may_finish.set()

@@ -12,7 +12,7 @@ from bot.frontend.showing.outbox import Outbox
 from bot.frontend.view.shown import Key, Purpose, Shown
 from bot.sandbox import REAL_LIMITS, Limits, Rate, Refusal
 from bot.sandbox.model.replies import Gate, delta_chunk
-from tests.e2e.stage import Stage, is_written
+from tests.e2e.stage import PATIENCE, Stage, is_written
 from tests.e2e.streams import Lags, Paced, dense, refused, shown, words, written
 
 
@@ -22,7 +22,7 @@ async def answered(stage: Stage, answer: Paced) -> None:
     async with stage.running():
         await stage.alice.says("tell me", in_=stage.desk)
         await Lags().watch(stage.desk, stage.bot, answer)
-        await stage.desk.until(lambda found: not any(is_written(each) for each in found), 20.0)
+        await stage.desk.until(lambda found: not any(is_written(each) for each in found), PATIENCE)
 
 
 async def test_a_stream_keeps_within_the_limits_and_ends_exact(stage: Stage) -> None:
@@ -212,7 +212,9 @@ async def test_a_preview_that_is_refused_ends_softly_and_the_answer_comes(stage:
         await stage.alice.says("two and two?", in_=stage.desk)
         preview = await stage.desk.next_message_from(stage.bot)
         seen.release()
-        await stage.world.pulse.until(lambda: refused_edit.hits or None, 5.0, lambda: "no edit")
+        await stage.world.pulse.until(
+            lambda: refused_edit.hits or None, PATIENCE, lambda: "no edit"
+        )
         edited.release()
         await preview.until(lambda message: message.content == "Let me see, it is four.")
     assert stage.said(stage.desk) == ["Let me see, it is four."]

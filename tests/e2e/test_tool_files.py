@@ -1,6 +1,5 @@
 """Files that tools make, as people see them."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -55,16 +54,22 @@ async def test_a_file_is_a_message_of_its_own_before_the_answer(stage: Stage) ->
     assert told == "drawn\n[The people here are shown the file my_cat.png.]"
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.7], ids=["quick", "slow"])
+def is_told_of(messages: list[Message]) -> bool:
+    """Return whether a line tells of a tool at work."""
+    return any(each.content.startswith("-# Using") for each in messages)
+
+
+@pytest.mark.parametrize("slow", [False, True], ids=["quick", "slow"])
 async def test_files_come_before_the_answer_whatever_line_was_there(
-    stage: Stage, seconds: float
+    stage: Stage, slow: bool
 ) -> None:
     """The line that tells of a tool at work is taken away for it."""
 
     @tool
     async def chart() -> ToolOutput:
         """Draw a chart."""
-        await asyncio.sleep(seconds)
+        if slow:
+            await stage.desk.until(is_told_of)
         return ToolOutput("drawn", [File("a.png", b"x" * 1_000_000)])
 
     stage.tools.more = (chart,)
@@ -77,14 +82,15 @@ async def test_files_come_before_the_answer_whatever_line_was_there(
     assert labels(stage.desk.messages[1]) == []
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.7], ids=["quick", "slow"])
+@pytest.mark.parametrize("slow", [False, True], ids=["quick", "slow"])
 async def test_where_files_may_not_be_attached_they_are_named_and_all_else_is_shown(
-    stage: Stage, seconds: float
+    stage: Stage, slow: bool
 ) -> None:
     @tool
     async def chart() -> ToolOutput:
         """Draw a chart."""
-        await asyncio.sleep(seconds)
+        if slow:
+            await stage.desk.until(is_told_of)
         return ToolOutput("drawn", [File("a.png", b"x")])
 
     stage.tools.more = (chart,)

@@ -22,7 +22,7 @@ from bot.frontend.rate import TOO_FAST
 from bot.frontend.recovery.recovery import Recovery
 from bot.frontend.showing.draft import using
 from bot.sessions import Lease, PostgresSessionManager, Session
-from tests.e2e.stage import PATIENCE, Stage, parley
+from tests.e2e.stage import PATIENCE, Stage, logged, parley
 from tests.postgres import Server
 from tests.setups import labels
 
@@ -145,9 +145,7 @@ async def test_what_one_acknowledges_the_other_leaves_to_it_without_a_warning(
 
 async def left_alone(caplog: pytest.LogCaptureFixture, times: int) -> None:
     """Return once a process has left so many interactions to the other."""
-    async with asyncio.timeout(PATIENCE):
-        while caplog.text.count("is left to the process that has acknowledged it") < times:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await logged(caplog, "is left to the process that has acknowledged it", times)
 
 
 async def test_what_one_is_at_when_it_dies_the_other_goes_on_with(

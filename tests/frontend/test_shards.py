@@ -58,7 +58,7 @@ async def test_a_lock_that_was_taken_beside_a_job_that_fails_is_given_back(
         async with first.alone("work"):
             with pytest.raises(StorageError):
                 await failing
-        async with asyncio.timeout(5), second.alone("work"):
+        async with asyncio.timeout(30), second.alone("work"):
             pass
 
 
@@ -73,7 +73,7 @@ async def test_whoever_dies_in_a_block_frees_it(two: list[PostgresSessionManager
     task = asyncio.create_task(stay())
     await entered.wait()
     await two[0].close()  # the connection goes, and the lock with it
-    async with asyncio.timeout(5), two[1].database.alone("work"):
+    async with asyncio.timeout(30), two[1].database.alone("work"):
         task.cancel()
     await asyncio.wait([task])
 

@@ -47,7 +47,7 @@ async def card(home: Setup) -> Message:
     def asking(messages: list[Message]) -> list[Message]:
         return [each for each in messages if [b["label"] for b in each.buttons][:1] == ["Approve"]]
 
-    return asking(await home.desk.until(lambda each: bool(asking(each)), 20.0))[-1]
+    return asking(await home.desk.until(lambda each: bool(asking(each)), PATIENCE))[-1]
 
 
 def told(home: Setup) -> str:

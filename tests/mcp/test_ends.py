@@ -12,8 +12,7 @@ import pytest
 
 from bot.config import StdioServer
 from bot.mcp import open_servers
-from tests.mcp.conftest import QUICK, WORKSHOP, names, pids, until
-from tests.mcp.test_http import Address, app
+from tests.mcp.conftest import QUICK, WORKSHOP, Address, app, names, pids, until
 
 PATIENCE = 60.0  # seconds; only a server that is not ended takes them
 
@@ -76,9 +75,9 @@ class Old:
 
 @pytest.mark.parametrize("answers", [True, False])
 async def test_an_address_is_told_goodbye_and_its_answer_is_not_waited_for_long(
-    answers: bool,
+    answers: bool, address: Address
 ) -> None:
-    address, old = Address(), Old(answers)
+    old = Old(answers)
     patience = QUICK if answers else replace(QUICK, end=0.1)
     async with address.serving(old), asyncio.timeout(PATIENCE):
         async with open_servers([address.settings], patience) as servers:

@@ -13,13 +13,15 @@ import pytest_asyncio
 import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from bot.sandbox import Sandbox, serve
 from tests.page.talker import Talker
 from tests.page.visitor import FLAGS, Visitor
 from tests.sandbox.clients import Home, make_home, running
 
+PATIENCE = 30_000  # ms; only what fails takes them
+expect.set_options(timeout=PATIENCE)
 CHROMIUM = shutil.which("chromium")
 
 
@@ -99,7 +101,7 @@ async def opened(
     """Open the page; whatever goes wrong in its scripts fails the test."""
     context = await browser.new_context(viewport={"width": width, "height": height}, locale="en-GB")
     page = await context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)

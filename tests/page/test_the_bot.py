@@ -32,7 +32,7 @@ async def test_a_long_answer_grows_and_is_whole(stage: Stage, guest: Visitor) ->
         await expect(guest.message(SENTENCE.strip())).to_be_visible()
         await expect(guest.message("in the middle")).to_have_count(0)
         gate.release()
-        await expect(guest.message("The end.")).to_be_visible(timeout=20_000)
+        await expect(guest.message("The end.")).to_be_visible()
         await expect(guest.page.get_by_role("button", name="Stop")).to_have_count(0)
         await expect(guest.page.locator("pre code")).to_have_text("print('in the middle')")
         texts = await guest.messages.locator(".content").all_inner_texts()

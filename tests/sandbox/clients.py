@@ -15,6 +15,7 @@ from discord.gateway import KeepAliveHandler
 
 from bot.sandbox import Bot, Channel, Guild, Intents, Person, Sandbox, World
 
+PATIENCE = 30.0  # seconds; only what fails takes them
 EVERYTHING = Intents(Intents.GUILDS | Intents.GUILD_MESSAGES | Intents.DIRECT_MESSAGES)
 EVERYTHING |= Intents.MESSAGE_CONTENT
 
@@ -32,6 +33,8 @@ class Home:
 
 
 def make_home(**options: Any) -> Home:
+    if "clock" not in options:  # a busy machine may take longer than Discord would wait
+        options = {"ack_timeout": PATIENCE, **options}
     world = World(**options)
     guild = world.guild("Home")
     general = guild.channel("general")
@@ -154,7 +157,7 @@ class Line:
     async def hears(self, event: str | None = None) -> Any:
         """Return the next frame, or the data of the next such event."""
         while True:
-            frame = await self.socket.receive_json(timeout=5)
+            frame = await self.socket.receive_json(timeout=PATIENCE)
             if event is None:
                 return frame
             if frame["t"] == event:
@@ -173,7 +176,7 @@ class Line:
 
     async def closes(self) -> int | None:
         """Return the code that the other side hung up with."""
-        while (await self.socket.receive(timeout=5)).type is aiohttp.WSMsgType.TEXT:
+        while (await self.socket.receive(timeout=PATIENCE)).type is aiohttp.WSMsgType.TEXT:
             pass
         return self.socket.close_code
 

@@ -6,7 +6,7 @@ import discord
 import pytest
 
 from bot.sandbox import Sandbox, World, serve
-from tests.sandbox.clients import Client, Home, beating, running
+from tests.sandbox.clients import PATIENCE, Client, Home, beating, running
 
 
 def text_channel(client: discord.Client, home: Home) -> discord.TextChannel:
@@ -112,13 +112,13 @@ async def test_files_travel_both_ways(home: Home, sandbox: Sandbox) -> None:
 async def test_edits_and_deletions_are_seen_by_both(home: Home, sandbox: Sandbox) -> None:
     client = Client()
     async with running(client, home.bot):
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         said = await home.alice.says("helo", in_=home.general)
         theirs = await heard
-        edited = client.wait_for("message_edit", timeout=5)
+        edited = client.wait_for("message_edit", timeout=PATIENCE)
         await home.alice.edits(said, "hello")
         assert (await edited)[1].content == "hello"
-        gone = client.wait_for("message_delete", timeout=5)
+        gone = client.wait_for("message_delete", timeout=PATIENCE)
         await home.alice.deletes(said)
         assert (await gone).id == theirs.id
 
@@ -151,7 +151,7 @@ async def test_typing_reactions_and_pins_go_both_ways(home: Home, sandbox: Sandb
     client = Client()
     async with running(client, home.bot):
         channel = text_channel(client, home)
-        typing = client.wait_for("typing", timeout=5)
+        typing = client.wait_for("typing", timeout=PATIENCE)
         await home.alice.types(in_=home.general)
         assert (await typing)[1].name == "alice"
         await channel.typing()
@@ -161,7 +161,7 @@ async def test_typing_reactions_and_pins_go_both_ways(home: Home, sandbox: Sandb
         shown = await home.general.next_message_from(home.bot)
         await mine.add_reaction("👍")
         reacted = client.wait_for(
-            "reaction_add", timeout=5, check=lambda _, user: user.id != home.bot.id
+            "reaction_add", timeout=PATIENCE, check=lambda _, user: user.id != home.bot.id
         )
         await home.alice.reacts(shown, "👍")
         assert (await reacted)[1].name == "alice"
@@ -204,7 +204,7 @@ async def test_threads_are_opened_used_and_closed(home: Home, sandbox: Sandbox) 
     home.guild.grant(home.bot, "MANAGE_THREADS")
     client = Client()
     async with running(client, home.bot):
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         said = await home.alice.says("a long story", in_=home.general)
         thread = await (await heard).create_thread(name="story", auto_archive_duration=60)
         assert thread.id == said.id
@@ -214,7 +214,7 @@ async def test_threads_are_opened_used_and_closed(home: Home, sandbox: Sandbox) 
 
         await thread.send("once upon a time")
         assert (await shown.next_message_from(home.bot)).content == "once upon a time"
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await home.alice.says("go on", in_=shown)
         assert (await heard).channel.id == thread.id
         assert {each.id for each in await thread.fetch_members()} == {home.bot.id, home.alice.id}
@@ -235,7 +235,7 @@ async def test_threads_are_opened_used_and_closed(home: Home, sandbox: Sandbox) 
 async def test_a_thread_by_a_person_reaches_the_client(home: Home, sandbox: Sandbox) -> None:
     client = Client()
     async with running(client, home.bot):
-        created = client.wait_for("thread_create", timeout=5)
+        created = client.wait_for("thread_create", timeout=PATIENCE)
         thread = await home.alice.opens_thread("ideas", in_=home.general)
         assert (await created).id == thread.id
         guild = client.get_guild(home.guild.id)
@@ -287,21 +287,21 @@ async def test_messages_are_deleted_in_bulk(home: Home, sandbox: Sandbox) -> Non
 async def test_who_comes_and_goes_is_told(home: Home, sandbox: Sandbox) -> None:
     client = Client()
     async with running(client, home.bot):
-        joined = client.wait_for("member_join", timeout=5)
+        joined = client.wait_for("member_join", timeout=PATIENCE)
         bob = home.world.person("bob")
         home.guild.join(bob, nick="bobby")
         assert (await joined).nick == "bobby"
-        updated = client.wait_for("member_update", timeout=5)
+        updated = client.wait_for("member_update", timeout=PATIENCE)
         home.guild.give(bob, home.guild.role("new"))
         assert [role.name for role in (await updated)[1].roles] == ["@everyone", "new"]
-        left = client.wait_for("member_remove", timeout=5)
+        left = client.wait_for("member_remove", timeout=PATIENCE)
         home.guild.leave(bob)
         assert (await left).name == "bob"
 
-        away = client.wait_for("guild_remove", timeout=5)
+        away = client.wait_for("guild_remove", timeout=PATIENCE)
         home.guild.leave(home.bot)
         assert (await away).id == home.guild.id
-        back = client.wait_for("guild_join", timeout=5)
+        back = client.wait_for("guild_join", timeout=PATIENCE)
         home.guild.join(home.bot)
         assert (await back).id == home.guild.id
 
@@ -309,10 +309,10 @@ async def test_who_comes_and_goes_is_told(home: Home, sandbox: Sandbox) -> None:
 async def test_a_new_channel_and_new_permissions_are_told(home: Home, sandbox: Sandbox) -> None:
     client = Client()
     async with running(client, home.bot):
-        created = client.wait_for("guild_channel_create", timeout=5)
+        created = client.wait_for("guild_channel_create", timeout=PATIENCE)
         home.guild.channel("news")
         assert (await created).name == "news"
-        updated = client.wait_for("guild_channel_update", timeout=5)
+        updated = client.wait_for("guild_channel_update", timeout=PATIENCE)
         home.guild.permits(home.bot, in_=home.general, deny={"SEND_MESSAGES"})
         me = client.guilds[0].me
         assert not (await updated)[1].permissions_for(me).send_messages
@@ -324,12 +324,12 @@ async def test_a_webhook_and_another_bot_speak(home: Home, sandbox: Sandbox) -> 
     home.guild.join(other)
     client = Client()
     async with running(client, home.bot):
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await hook.says("build failed", attachments=[("log.txt", b"...")])
         by_hook = await heard
         assert by_hook.webhook_id == hook.id
         assert by_hook.author.name == "ci"
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await other.says("beep", in_=home.general)
         assert (await heard).author.bot
 
@@ -340,7 +340,7 @@ async def test_it_comes_back_after_discord_hangs_up(home: Home, sandbox: Sandbox
         first = await sandbox.connected(home.bot)
         await sandbox.disconnect(home.bot)
         assert await sandbox.connected(home.bot) is first
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await home.alice.says("still there?", in_=home.general)
         assert (await heard).content == "still there?"
 

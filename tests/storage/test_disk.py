@@ -16,6 +16,7 @@ from bot.errors import StorageError
 from bot.events import UserMessageEvent
 from bot.sessions import Session, SQLiteSessionManager
 from bot.storage import SQLiteDatabase
+from bot.storage.connection import prepare_writer
 from tests.disks import fill, mounted, remount
 
 INSERT = "INSERT INTO marks VALUES (?, ?)"
@@ -197,11 +198,33 @@ async def test_while_another_program_writes_for_long_reading_goes_on(
         assert await count(database) == 1
         with pytest.raises(StorageError, match="locked"):
             await writing
-        waiting = asyncio.create_task(database.execute(INSERT, ("b", "")))
-        await asyncio.sleep(0.1)
+    await database.close()
+
+
+async def test_what_waits_for_another_program_is_written_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, begins = asyncio.get_running_loop(), asyncio.Event()
+
+    def told(statement: str) -> None:
+        if statement.startswith("BEGIN"):
+            loop.call_soon_threadsafe(begins.set)
+
+    def prepare(connection: sqlite3.Connection) -> None:
+        prepare_writer(connection)
+        connection.set_trace_callback(told)
+
+    monkeypatch.setattr("bot.storage.connection.prepare_writer", prepare)
+    database = SQLiteDatabase(tmp_path / "data.db")
+    await database.open()
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waiting = asyncio.create_task(database.execute(INSERT, ("a", "")))
+        await begins.wait()
+        assert not waiting.done()
         other.execute("COMMIT")
         await waiting
-    assert await count(database) == 2
+    assert await count(database) == 1
     await database.close()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from bot.sandbox.resources.interactions import Interaction, Response
 from bot.sandbox.resources.messages import Message
 from bot.sandbox.resources.modals import Modal
+from bot.sandbox.timing.pulse import PATIENCE
 
 
 class Answer:
@@ -64,7 +65,7 @@ class Answer:
         return self.interaction.modal
 
     def until(
-        self, predicate: Callable[[Answer], bool], timeout: float = 5.0
+        self, predicate: Callable[[Answer], bool], timeout: float = PATIENCE
     ) -> Coroutine[Any, Any, Answer]:
         """Return the answer once the predicate holds.
 

@@ -10,6 +10,7 @@ from bot.sandbox.resources import permissions
 from bot.sandbox.resources.messages import Message
 from bot.sandbox.resources.permissions import Permissions
 from bot.sandbox.resources.users import Bot, User
+from bot.sandbox.timing.pulse import PATIENCE
 
 if TYPE_CHECKING:
     from bot.sandbox.resources.guilds import Guild, Overwrite, Role
@@ -66,7 +67,9 @@ class Place:
         message = next(found, None)
         return None if message is None or message.deleted else message
 
-    def next_message_from(self, author: User, timeout: float = 5.0) -> Coroutine[Any, Any, Message]:
+    def next_message_from(
+        self, author: User, timeout: float = PATIENCE
+    ) -> Coroutine[Any, Any, Message]:
         """Return the author's first message that no earlier call returned.
 
         Raises:
@@ -84,7 +87,7 @@ class Place:
         return self.world.pulse.until(probe, timeout, lambda: f"{wanted}\n{self.dump()}")
 
     def until(
-        self, predicate: Callable[[list[Message]], bool], timeout: float = 5.0
+        self, predicate: Callable[[list[Message]], bool], timeout: float = PATIENCE
     ) -> Coroutine[Any, Any, list[Message]]:
         """Return the messages once the predicate holds for them.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bot.sandbox.refusals.errors import Json
 from bot.sandbox.resources.polls import Poll
 from bot.sandbox.resources.stickers import Sticker
+from bot.sandbox.timing.pulse import PATIENCE
 
 if TYPE_CHECKING:
     from bot.sandbox.resources.channels import Place, Thread
@@ -213,7 +214,7 @@ class Message:
         raise LookupError(f"nothing to click called {wanted!r} on {self.line()}")
 
     def until(
-        self, predicate: Callable[[Message], bool], timeout: float = 5.0
+        self, predicate: Callable[[Message], bool], timeout: float = PATIENCE
     ) -> Coroutine[Any, Any, Message]:
         """Return the message once the predicate holds; looks again at each edit.
 

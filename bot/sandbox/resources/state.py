@@ -10,7 +10,7 @@ from bot.sandbox.resources.nonces import Nonces
 from bot.sandbox.resources.users import Bot, User
 from bot.sandbox.timing.clock import Clock, SystemClock
 from bot.sandbox.timing.ids import Snowflakes
-from bot.sandbox.timing.pulse import Pulse
+from bot.sandbox.timing.pulse import PATIENCE, Pulse
 
 if TYPE_CHECKING:
     from bot.sandbox.resources.channels import Place
@@ -44,7 +44,7 @@ class State:
         *,
         clock: Clock | None = None,
         ack_timeout: float = ACK_TIMEOUT,
-        patience: float = 5.0,
+        patience: float = PATIENCE,
         nonce_window: float = NONCE_WINDOW,
         resume_window: float = RESUME_WINDOW,
     ) -> None:

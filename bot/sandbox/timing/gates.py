@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from bot.sandbox.timing.pulse import Pulse
+from bot.sandbox.timing.pulse import PATIENCE, Pulse
 
 
 class Gate:
@@ -28,7 +28,7 @@ class Gate:
         for action in waiting:
             action()
 
-    def reached(self, timeout: float = 5.0) -> Coroutine[Any, Any, int]:
+    def reached(self, timeout: float = PATIENCE) -> Coroutine[Any, Any, int]:
         """Return, once something has come to the gate, how much has.
 
         Raises:

@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
+PATIENCE = 30.0
+"""Seconds in which what is waited for comes also on a busy machine; only what fails takes them."""
+
 T = TypeVar("T")
 
 

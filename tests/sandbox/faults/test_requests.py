@@ -7,7 +7,7 @@ import discord
 import pytest
 
 from bot.sandbox import Gate, Refusal, Sandbox
-from tests.sandbox.clients import Client, Home, Http, Whole, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, Whole, running
 
 
 async def sends(home: Home, http: Http, content: str = "hi") -> Whole:
@@ -160,7 +160,7 @@ async def test_a_download_is_slow_and_another_is_cut(home: Home, sandbox: Sandbo
     files = [("slow.txt", b"slow"), ("cut.txt", b"cut")]
     client, gate = Client(), Gate()
     async with running(client, home.bot):
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         said = await home.alice.says("read these", in_=home.general, attachments=files)
         slow, cut = (await heard).attachments
         sandbox.faults.next_download(of=said.attachments[0], held_by=gate)

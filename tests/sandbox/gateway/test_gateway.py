@@ -9,7 +9,7 @@ import pytest
 
 from bot.sandbox import Intents, Sandbox
 from bot.sandbox.gateway.connection import ACK_AFTER
-from tests.sandbox.clients import Home, Line, connected
+from tests.sandbox.clients import PATIENCE, Home, Line, connected
 
 
 async def test_a_heartbeat_is_answered_but_not_faster_than_over_a_network(line: Line) -> None:
@@ -119,6 +119,6 @@ async def test_two_sessions_of_one_shard_both_hear_everything(home: Home, sandbo
 async def test_frames_are_compressed_when_asked_for(home: Home, sandbox: Sandbox) -> None:
     url = sandbox.gateway_url + "?v=10&encoding=json&compress=zlib-stream"
     async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:
-        packed = await socket.receive_bytes(timeout=5)
+        packed = await socket.receive_bytes(timeout=PATIENCE)
     assert packed.endswith(b"\x00\x00\xff\xff")
     assert b'"op": 10' in zlib.decompressobj().decompress(packed)

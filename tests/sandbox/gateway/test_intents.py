@@ -3,7 +3,7 @@
 import discord
 
 from bot.sandbox import Overwrite, Sandbox
-from tests.sandbox.clients import Client, Home, Http, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, running
 
 
 def without_content() -> discord.Intents:
@@ -15,7 +15,7 @@ def without_content() -> discord.Intents:
 async def test_without_message_content_a_message_is_empty(home: Home, sandbox: Sandbox) -> None:
     client = Client(without_content())
     async with running(client, home.bot):
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await home.alice.says("secret", in_=home.general, attachments=[("a.txt", b"a")])
         message = await heard
     assert (message.content, message.attachments, message.embeds) == ("", [], [])
@@ -24,7 +24,7 @@ async def test_without_message_content_a_message_is_empty(home: Home, sandbox: S
 async def test_what_mentions_the_bot_is_readable(home: Home, sandbox: Sandbox) -> None:
     client = Client(without_content())
     async with running(client, home.bot):
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await home.alice.says(f"{home.bot.mention} hello", in_=home.general)
         assert (await heard).content.endswith("hello")
 
@@ -32,11 +32,11 @@ async def test_what_mentions_the_bot_is_readable(home: Home, sandbox: Sandbox) -
 async def test_own_messages_and_dms_are_readable(home: Home, sandbox: Sandbox) -> None:
     client = Client(without_content())
     async with running(client, home.bot):
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await home.alice.says("in private", in_=home.alice.dm(home.bot))
         message = await heard
         assert message.content == "in private"
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await message.channel.send("mine")
         assert (await heard).content == "mine"
 
@@ -47,7 +47,7 @@ async def test_a_reply_to_the_bot_shows_its_own_message_and_not_others(
     client = Client(without_content())
     async with running(client, home.bot):
         said = await home.alice.says("unread", in_=home.general)
-        heard = client.wait_for("message", timeout=5, check=lambda message: message.content)
+        heard = client.wait_for("message", timeout=PATIENCE, check=lambda message: message.content)
         await home.mod.says(f"{home.bot.mention} see", in_=home.general, reply_to=said)
         reference = (await heard).reference
         assert reference is not None
@@ -101,7 +101,7 @@ async def test_a_bot_hears_of_its_own_roles_without_the_members_intent(
     intents.members = False
     client = Client(intents)
     async with running(client, home.bot):
-        told = client.wait_for("member_update", timeout=5)
+        told = client.wait_for("member_update", timeout=PATIENCE)
         home.guild.give(home.alice, home.guild.role("helper"))  # of which it hears nothing
         home.guild.grant(home.bot, "CREATE_EVENTS")
         _, after = await told

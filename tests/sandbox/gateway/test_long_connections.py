@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
+from typing import Any
 
 import aiohttp
 import discord
@@ -11,14 +12,14 @@ import pytest
 from discord.backoff import ExponentialBackoff
 
 from bot.sandbox import ManualClock, Sandbox
-from tests.sandbox.clients import Client, Home, Http, make_home, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, make_home, running
 
 
 class Watched(Client):
     """A client that notes what becomes of its connection."""
 
-    def __init__(self) -> None:
-        super().__init__(heartbeat_timeout=0.2)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.noted: list[str] = []
 
     async def on_ready(self) -> None:
@@ -30,7 +31,7 @@ class Watched(Client):
 
 @pytest.fixture(name="home")
 def _home() -> Home:
-    return make_home(heartbeat_interval=0.05, clock=ManualClock(running=True))
+    return make_home(clock=ManualClock(running=True))
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ async def client(home: Home, sandbox: Sandbox) -> AsyncIterator[Watched]:
 
 async def hears(client: Client, content: str) -> discord.Message:
     message: discord.Message = await client.wait_for(
-        "message", check=lambda message: message.content == content, timeout=5
+        "message", check=lambda message: message.content == content, timeout=PATIENCE
     )
     return message
 
@@ -51,7 +52,7 @@ async def test_it_resumes_and_hears_what_it_missed(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
     session = await sandbox.connected(home.bot)
-    resumed = asyncio.create_task(client.wait_for("resumed", timeout=5))
+    resumed = asyncio.create_task(client.wait_for("resumed", timeout=PATIENCE))
     sandbox.faults.drops(home.bot)
     await home.alice.says("missed 1", in_=home.general)
     await home.alice.says("missed 2", in_=home.general)
@@ -66,15 +67,17 @@ async def test_it_comes_back_after_a_close_code(
     home: Home, sandbox: Sandbox, client: Watched, code: int
 ) -> None:
     before = await sandbox.connected(home.bot)
+    event = "ready" if code == 1001 else "resumed"
+    back = asyncio.create_task(client.wait_for(event, timeout=PATIENCE))
     await sandbox.disconnect(home.bot, code)
     again = await sandbox.connected(home.bot)
-    await client.wait_for("ready" if code == 1001 else "resumed", timeout=5)
+    await back
     assert (again is before) == (code != 1001)
 
 
 async def test_it_reconnects_when_asked_to(home: Home, sandbox: Sandbox, client: Watched) -> None:
     for _ in range(3):
-        resumed = asyncio.create_task(client.wait_for("resumed", timeout=5))
+        resumed = asyncio.create_task(client.wait_for("resumed", timeout=PATIENCE))
         await sandbox.faults.reconnects(home.bot)
         await resumed
     assert client.noted == ["ready"] + ["resumed"] * 3
@@ -84,7 +87,7 @@ async def test_an_invalid_session_that_is_resumable_is_resumed(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
     before = await sandbox.connected(home.bot)
-    resumed = asyncio.create_task(client.wait_for("resumed", timeout=5))
+    resumed = asyncio.create_task(client.wait_for("resumed", timeout=PATIENCE))
     await sandbox.faults.invalidates(home.bot, resumable=True)
     await resumed
     assert await sandbox.connected(home.bot) is before
@@ -93,7 +96,7 @@ async def test_an_invalid_session_that_is_resumable_is_resumed(
 async def test_an_invalid_session_is_replaced_and_only_the_last_ids_tell(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
-    ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+    ready = asyncio.create_task(client.wait_for("ready", timeout=PATIENCE))
     sandbox.faults.drops(home.bot)
     sandbox.faults.forgets(home.bot)
     unheard = await home.alice.says("nobody hears this", in_=home.general)
@@ -108,7 +111,7 @@ async def test_a_session_that_is_invalid_for_good_is_replaced(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
     before = await sandbox.connected(home.bot)
-    ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+    ready = asyncio.create_task(client.wait_for("ready", timeout=PATIENCE))
     await sandbox.faults.invalidates(home.bot)
     await ready
     assert sandbox.connections != [before]
@@ -118,19 +121,20 @@ async def test_a_resume_that_is_refused_becomes_an_identify(
     home: Home, sandbox: Sandbox, client: Watched
 ) -> None:
     before = await sandbox.connected(home.bot)
-    ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+    ready = asyncio.create_task(client.wait_for("ready", timeout=PATIENCE))
     sandbox.faults.refuses_resume(home.bot)
     sandbox.faults.drops(home.bot)
     await ready
     assert await sandbox.connected(home.bot) is not before
 
 
-async def test_it_finds_out_that_a_connection_is_dead(
-    home: Home, sandbox: Sandbox, client: Watched
-) -> None:
-    sandbox.faults.silences(home.bot)
-    await home.alice.says("into the void", in_=home.general)
-    await hears(client, "into the void")
+async def test_it_finds_out_that_a_connection_is_dead(home: Home, sandbox: Sandbox) -> None:
+    home.world.heartbeat_interval = 0.05
+    client = Watched(heartbeat_timeout=0.2)
+    async with running(client, home.bot):
+        sandbox.faults.silences(home.bot)
+        await home.alice.says("into the void", in_=home.general)
+        await hears(client, "into the void")
     assert client.noted[-1] in ("ready", "resumed")
 
 
@@ -160,7 +164,7 @@ async def test_the_network_is_gone_for_an_hour(
     monkeypatch.setattr(discord.shard, "ExponentialBackoff", partial(ExponentialBackoff, 0))
     client = Watched()
     async with running(client, home.bot):
-        ready = asyncio.create_task(client.wait_for("ready", timeout=5))
+        ready = asyncio.create_task(client.wait_for("ready", timeout=PATIENCE))
         async with sandbox.network.gone():
             assert sandbox.connections == []
             with pytest.raises(aiohttp.ClientConnectorError):

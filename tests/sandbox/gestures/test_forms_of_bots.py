@@ -8,7 +8,7 @@ from discord import ui
 
 from bot.sandbox import Answer, Message, Sandbox
 from tests.sandbox.answers.test_interactions import Clicked
-from tests.sandbox.clients import Home, Http, running
+from tests.sandbox.clients import PATIENCE, Home, Http, running
 
 Interaction = discord.Interaction[Any]
 
@@ -301,7 +301,7 @@ async def test_a_form_that_discord_would_refuse(home: Home, http: Http, parts: A
     await home.alice.clicks(message, "Go")
     (interaction,) = home.world.interactions.values()
     interaction.lost = False
-    home.world.ack_timeout = 3
+    home.world.ack_timeout = PATIENCE
     path = f"/interactions/{interaction.id}/{interaction.token}/callback"
     data = {"custom_id": "m", "title": "Form", "components": parts}
     status, answer = await http("POST", path, {"type": 9, "data": data})

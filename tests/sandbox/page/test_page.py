@@ -14,7 +14,7 @@ import pytest
 import bot.sandbox
 from bot.sandbox import ManualClock, Permissions, Sandbox
 from tests.sandbox.answers.test_interactions import said_with_button
-from tests.sandbox.clients import Client, Home, Http, make_home, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, make_home, running
 from tests.sandbox.gestures.test_commands import registered
 
 
@@ -206,7 +206,7 @@ async def answered(home: Home, http: Http, text: str) -> None:
         lambda: next(
             (each for each in home.world.interactions.values() if not each.response), None
         ),
-        5,
+        PATIENCE,
         lambda: "nothing to answer",
     )
     body = {"type": 4, "data": {"content": text, "flags": 64}}

@@ -6,7 +6,7 @@ import discord
 import pytest
 
 from bot.sandbox import Sandbox
-from tests.sandbox.clients import Client, Home, Http, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, running
 
 
 async def test_a_forward_carries_what_was_said(home: Home, sandbox: Sandbox) -> None:
@@ -14,7 +14,7 @@ async def test_a_forward_carries_what_was_said(home: Home, sandbox: Sandbox) -> 
     said = await home.alice.says("the plan", in_=other, attachments=[("plan.txt", b"1. go")])
     client = Client()
     async with running(client, home.bot):
-        waiting = asyncio.create_task(client.wait_for("message", timeout=5))
+        waiting = asyncio.create_task(client.wait_for("message", timeout=PATIENCE))
         await asyncio.sleep(0)
         forwarded = await home.mod.forwards(said, to=home.general)
         await home.alice.edits(said, "another plan")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot.sandbox import ManualClock, Sandbox
-from tests.sandbox.clients import Client, Home, Http, make_home, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, make_home, running
 
 
 @pytest.fixture(name="clock")
@@ -105,7 +105,7 @@ async def test_a_nonce_cannot_be_looked_up_later(home: Home, http: Http) -> None
 async def test_discord_py_sends_twice_and_posts_once(home: Home, sandbox: Sandbox) -> None:
     client = Client()
     async with running(client, home.bot):
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         place = client.get_partial_messageable(home.general.id)
         first = await place.send("one", nonce="turn-1-part-1")
         assert (await heard).nonce == "turn-1-part-1"

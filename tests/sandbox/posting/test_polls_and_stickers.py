@@ -9,14 +9,14 @@ import discord
 import pytest
 
 from bot.sandbox import Sandbox
-from tests.sandbox.clients import Client, Home, Http, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, running
 
 
 async def heard(home: Home, doing: Any) -> discord.Message:
     """Return the message that a real client hears of while something is done."""
     client = Client()
     async with running(client, home.bot):
-        waiting = asyncio.create_task(client.wait_for("message", timeout=5))
+        waiting = asyncio.create_task(client.wait_for("message", timeout=PATIENCE))
         await asyncio.sleep(0)
         await doing()
         return await waiting

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot.sandbox import Overwrite, Sandbox
-from tests.sandbox.clients import Client, Home, Http, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, running
 
 
 async def test_a_message_has_one_thread(home: Home, http: Http) -> None:
@@ -48,10 +48,10 @@ async def test_who_is_brought_into_a_private_thread_gets_to_know_it(
     thread = await home.alice.opens_thread("secret", in_=home.general, private=True)
     client = Client()
     async with running(client, home.bot):
-        joined = client.wait_for("thread_join", timeout=5)
+        joined = client.wait_for("thread_join", timeout=PATIENCE)
         await home.alice.adds(home.bot, to=thread)
         assert (await joined).id == thread.id
-        heard = client.wait_for("message", timeout=5)
+        heard = client.wait_for("message", timeout=PATIENCE)
         await home.alice.says("between us", in_=thread)
         assert (await heard).content == "between us"
 

@@ -17,7 +17,7 @@ from bot.sandbox import (
     Sandbox,
     Scope,
 )
-from tests.sandbox.clients import Client, Home, Http, Whole, make_home, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, Whole, make_home, running
 
 
 @pytest.fixture(name="clock")
@@ -211,7 +211,7 @@ class TestAClientThatIsTooFast:
         """Move the clock to the next window once a request was too many."""
         await home.world.pulse.until(
             lambda: next((each for each in home.world.requests if each.status == 429), None),
-            5,
+            PATIENCE,
             lambda: "nothing was too much",
         )
         clock.advance(0.05)

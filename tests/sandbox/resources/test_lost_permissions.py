@@ -4,7 +4,7 @@ import discord
 import pytest
 
 from bot.sandbox import Sandbox
-from tests.sandbox.clients import Client, Home, Http, running
+from tests.sandbox.clients import PATIENCE, Client, Home, Http, running
 
 
 async def test_a_permission_is_lost_and_regained(home: Home, sandbox: Sandbox) -> None:
@@ -13,7 +13,7 @@ async def test_a_permission_is_lost_and_regained(home: Home, sandbox: Sandbox) -
         place = client.get_partial_messageable(home.general.id)
         channel = client.get_channel(home.general.id)
         assert isinstance(channel, discord.TextChannel)
-        told = client.wait_for("guild_channel_update", timeout=5)
+        told = client.wait_for("guild_channel_update", timeout=PATIENCE)
         home.world.loses_permission(home.bot, "SEND_MESSAGES", in_=home.general)
         await told
         assert not channel.permissions_for(channel.guild.me).send_messages

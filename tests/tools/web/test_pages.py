@@ -184,14 +184,17 @@ async def test_a_packing_that_is_not_understood_is_told(
 async def test_a_server_that_never_answers_is_given_up(
     public: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    over = asyncio.Event()
+
     async def never(request: web.Request) -> web.StreamResponse:
-        await asyncio.Event().wait()
-        raise AssertionError
+        await over.wait()
+        return web.Response()
 
     monkeypatch.setattr(browser, "SECONDS", 0.2)
     public.pages["/"] = never
     with pytest.raises(ToolError, match=r"within 0\.2 seconds"):
         await fetched(reader(public), URL)
+    over.set()
 
 
 async def test_what_is_no_web_server_is_told(public: Server) -> None:
