@@ -13,7 +13,7 @@ import pytest_asyncio
 import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from bot.sandbox import Sandbox, serve
 from tests.page.talker import Talker
@@ -21,6 +21,7 @@ from tests.page.visitor import FLAGS, Visitor
 from tests.sandbox.clients import Home, make_home, running
 
 CHROMIUM = shutil.which("chromium")
+PATIENCE = 30_000  # milliseconds; nothing waits so long that goes well, on a slow machine either
 
 
 @asynccontextmanager
@@ -30,6 +31,7 @@ async def browsing() -> AsyncIterator[Browser]:
         if os.environ.get("CI"):  # noqa: TID251 - the test run's own setting, not the bot's
             pytest.fail("CI is set and there is no chromium: apt-get install chromium")
         pytest.skip("there is no chromium here: apt-get install chromium")
+    expect.set_options(timeout=PATIENCE)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
@@ -72,11 +74,18 @@ async def sandbox(
         yield running
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def talker(home: Home, sandbox: Sandbox) -> AsyncIterator[Talker]:
+@asynccontextmanager
+async def talking(home: Home) -> AsyncIterator[Talker]:
+    """Have the bot there, with its commands, while the block lasts."""
     talker = Talker()
     async with running(talker, home.bot):
         await talker.synced.wait()
+        yield talker
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def talker(home: Home, sandbox: Sandbox) -> AsyncIterator[Talker]:
+    async with talking(home) as talker:
         yield talker
 
 
@@ -99,7 +108,7 @@ async def opened(
     """Open the page; whatever goes wrong in its scripts fails the test."""
     context = await browser.new_context(viewport={"width": width, "height": height}, locale="en-GB")
     page = await context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
@@ -108,5 +117,5 @@ async def opened(
     yield page
     await context.close()
     # A refusal, or that nobody answers: the page tells both.
-    expected = ("status of 400", "ERR_INTERNET_DISCONNECTED")
+    expected = ("status of 400", "ERR_INTERNET_DISCONNECTED", "ERR_CONNECTION", "ERR_INCOMPLETE")
     assert [each for each in wrong if not any(one in each for one in expected)] == []
