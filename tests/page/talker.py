@@ -121,6 +121,8 @@ class Talker(Client):
     def __init__(self, *, pace: float = 0.05) -> None:
         super().__init__(allowed_mentions=discord.AllowedMentions.none())
         self.pace = pace
+        self.may_begin = asyncio.Event()  # an answer
+        self.may_begin.set()
         self.may_go_on = asyncio.Event()  # past the middle of an answer
         self.may_go_on.set()
         self.answer = self.talk
@@ -130,6 +132,21 @@ class Talker(Client):
     async def on_ready(self) -> None:
         await self.tree.sync()
         self.synced.set()
+
+    async def says_to_whom(self) -> None:
+        """Let /say ask to whom instead of how often."""
+        self.tree.remove_command("say")
+
+        @self.tree.command(description="Say it to somebody")
+        async def say(interaction: Interaction, text: str, to: discord.User) -> None:
+            await interaction.response.send_message(f"{text}, {to.name}")
+
+        await self.tree.sync()
+
+    async def forgets(self, command: str) -> None:
+        """Take a command back."""
+        self.tree.remove_command(command)
+        await self.tree.sync()
 
     async def talk(self, message: discord.Message) -> None:
         word = message.content.split()[-1].lower() if message.content else ""
@@ -141,7 +158,7 @@ class Talker(Client):
 
     async def on_stream(self, message: discord.Message) -> None:
         async with message.channel.typing():
-            await asyncio.sleep(self.pace)
+            await self.may_begin.wait()
         sent = await message.reply(WORDS[0], view=Stop(timeout=None), mention_author=False)
         for count in range(2, len(WORDS) + 1):
             await asyncio.sleep(self.pace)

@@ -52,10 +52,11 @@ async def test_an_edit_touches_one_message(visitor: Visitor, home: Home) -> None
 
 
 async def test_the_bot_types_until_it_speaks(visitor: Visitor, talker: Talker) -> None:
-    talker.pace = 0.5
+    talker.may_begin.clear()
     await visitor.writes("stream")
     typing = visitor.page.locator("#typing")
     await expect(typing).to_contain_text("Parley is typing")
+    talker.may_begin.set()
     await expect(visitor.message(WORDS[0])).to_be_visible()
     await expect(typing).to_be_empty()
 
@@ -83,6 +84,7 @@ async def test_nothing_that_people_write_runs(visitor: Visitor, home: Home) -> N
     await expect(message.locator("strong", has_text="<b>bold</b>")).to_be_visible()
     await home.mod.opens_thread("<img src=x onerror=x>", on=home.general.messages[-1])
     await expect(visitor.page.locator("#places .threads")).to_contain_text("<img src=x")
+    await expect(message.locator(".thread-card")).to_contain_text("<img src=x")
     assert await visitor.page.locator("#messages img, #places img").count() == 0
     assert await visitor.page.title() != "run"
 
@@ -125,6 +127,7 @@ async def test_only_what_one_may_do_is_offered(visitor: Visitor, home: Home) -> 
     await home.mod.says("not yours", in_=home.general)
     await visitor.message("not yours").hover()
     toolbar = visitor.page.get_by_role("toolbar")
+    await expect(toolbar.get_by_role("button")).to_have_count(4)
     names = await toolbar.get_by_role("button").evaluate_all("all => all.map(one => one.title)")
     assert names == ["Add reaction", "Reply", "Forward", "Create thread"]
     await visitor.becomes("mod")

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_a_command_is_chosen_and_its_answer_is_ones_own(
-    visitor: Visitor, talker: Talker
+    visitor: Visitor, talker: Talker, home: Home
 ) -> None:
     await visitor.page.locator("#text").press_sequentially("/res")
     await expect(visitor.page.locator("#suggestions li")).to_have_count(1)
@@ -19,7 +19,9 @@ async def test_a_command_is_chosen_and_its_answer_is_ones_own(
     answer = visitor.message("This conversation begins anew.")
     await expect(answer).to_contain_text("Only you can see this")
     await expect(answer.locator(".reply")).to_contain_text("alice used /reset")
+    await home.mod.says("and then", in_=home.general)
     await visitor.becomes("mod")
+    await expect(visitor.message("and then")).to_be_visible()
     await expect(answer).to_have_count(0)
     await visitor.becomes("alice")
     await answer.get_by_role("button", name="Dismiss message").click()

@@ -64,7 +64,9 @@ async def test_a_conversation_is_reset(stage: Stage, guest: Visitor) -> None:  #
     async with stage.running():
         await guest.writes("I am Alice")
         await expect(guest.message("Hello Alice.")).to_be_visible()
-        await guest.writes("/reset")
+        await guest.types("/reset")
+        await expect(guest.suggestions).to_contain_text(["/reset"])
+        await guest.page.keyboard.press("Enter")
         await expect(guest.messages.filter(has_text="used /reset")).to_be_visible()
         await expect(guest.page.locator("#messages > li[data-day]")).to_have_count(1)
         await guest.writes("who am I?")

@@ -29,14 +29,26 @@ class Visitor:
     def messages(self) -> Locator:
         return self.page.locator("#messages > li.message")
 
+    @property
+    def text(self) -> Locator:
+        return self.page.locator("#text")
+
+    @property
+    def suggestions(self) -> Locator:
+        return self.page.locator("#suggestions li")
+
     def message(self, text: str) -> Locator:
         """Return the last message with this text."""
         return self.messages.filter(has_text=text).last
 
     async def writes(self, text: str) -> None:
         """Type into the message box and press Enter."""
-        await self.page.locator("#text").fill(text)
+        await self.text.fill(text)
         await self.page.keyboard.press("Enter")
+
+    async def types(self, text: str) -> None:
+        """Type into the message box, key by key, and send nothing."""
+        await self.text.press_sequentially(text)
 
     async def becomes(self, name: str) -> None:
         """Be another of the people."""

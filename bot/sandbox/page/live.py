@@ -96,7 +96,7 @@ async def stream(
         await response.write(b": here\n\n")
         while is_open():
             changed = world.pulse.next_beat()
-            for name, data in feed.news():
+            for name, data in list(feed.news()):  # all of one moment, however slow the line
                 await response.write(f"event: {name}\ndata: {json.dumps(data)}\n\n".encode())
             await changed.wait()
             await asyncio.sleep(GATHERING)

@@ -63,8 +63,12 @@ function connect() {
   });
 }
 
+// What typed and drawn text may name.
+const known = (state) => JSON.stringify([state?.names, state?.here?.commands]);
+
 function showState(state) {
   const first = page.state === null;
+  const renewed = known(state) !== known(page.state);
   page.state = state;
   here.you = state.you;
   if (first) panel.breakages(state.breakages);
@@ -79,6 +83,9 @@ function showState(state) {
   typing.show(state.here.typing);
   welcome.notice(state.notice);
   welcome.suggestions(state);
+  if (!renewed) return;
+  composer.renewed();
+  messages.renewed();
 }
 
 function showHead({ here: place, names, directs }) {
@@ -117,12 +124,12 @@ function restart() {
 
 async function openDirect(bot) {
   const answer = await act("opens", { bot: bot.id });
-  if (answer.place) go(answer.place);
+  if (answer.place && !answer.left) go(answer.place);
 }
 
 // An answer to a click or a form: what it opens, it opens here.
 function taken(answer) {
-  if (answer.modal) modal(answer.modal, page);
+  if (answer.modal && !answer.left) modal(answer.modal, page);
   return answer;
 }
 
@@ -137,7 +144,7 @@ async function run(command, options, files) {
 }
 
 function answered(command, answer) {
-  if (answer.failed) {
+  if (answer.failed && !answer.left) {
     messages.local(localLine(`${command} — ${FAILED}`, { failed: true }));
     announce(FAILED);
   }
@@ -182,7 +189,7 @@ async function openThread(message) {
   const name = await named("Create thread", "Thread name", (message.content ?? "").slice(0, 40) || "New thread");
   const answer = await act("opens", { message: message.id, name });
   if (answer.error) composer.tell(answer.error);
-  else go(answer.place);
+  else if (!answer.left) go(answer.place);
 }
 
 // -- what a first visitor tries ---------------------------------------------------------------

@@ -6,17 +6,44 @@ import { act } from "./link.js";
 const [INTEGER, BOOLEAN, USER, CHANNEL, ROLE, MENTIONABLE, NUMBER, FILE] = [4, 5, 6, 7, 8, 9, 10, 11];
 const PAUSE = 150; // milliseconds of rest before choices are asked for
 
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
 export class CommandForm {
-  constructor(context, suggestions, finished) {
-    Object.assign(this, { context, suggestions, finished });
+  constructor(context, suggestions, composer) {
+    Object.assign(this, { context, suggestions, composer });
     this.form = byId("command");
     this.form.addEventListener("submit", (event) => this.submit(event));
     this.form.addEventListener("keydown", (event) => this.key(event));
   }
 
   open(command) {
+    this.use = { running: false }; // one opening of the form, until it is closed
+    this.draw(command, new Map());
+    byId("composer").hidden = true;
+    (this.form.querySelector("input") ?? this.form.querySelector("[type=submit]")).focus();
+  }
+
+  // The bot may change a command, or take it back, while its options are filled in.
+  renewed() {
+    if (this.form.hidden) return;
+    const { commands } = this.context;
+    const { name, bot } = this.command;
+    const now = commands.find((each) => same(each, this.command))
+      ?? commands.find((each) => each.name === name && each.bot === bot);
+    if (!now) {
+      this.close();
+      this.composer.tell(`There is no /${name} any more.`);
+    } else if (same(now, this.command)) this.lookAgain();
+    else {
+      const focused = this.form.contains(document.activeElement) ? document.activeElement.id : null;
+      this.draw(now, this.fields);
+      if (focused !== null) (byId(focused) ?? this.form.querySelector("input, [type=submit]")).focus();
+    }
+  }
+
+  draw(command, before) {
     this.command = command;
-    this.fields = new Map(command.options.map((each) => [each.name, this.field(each)]));
+    this.fields = new Map(command.options.map((each) => [each.name, this.field(each, before.get(each.name))]));
     this.trouble = make("p", { className: "trouble", role: "alert" });
     const head = make("div", { className: "command-head" },
       make("strong", {}, `/${command.name}`), make("span", {}, command.description),
@@ -26,26 +53,30 @@ export class CommandForm {
     this.form.replaceChildren(head, fields, this.trouble, run);
     this.form.setAttribute("aria-label", `Command ${command.name}`);
     this.form.hidden = false;
-    byId("composer").hidden = true;
-    (this.form.querySelector("input") ?? run).focus();
   }
 
   close() {
+    const focused = this.form.contains(document.activeElement);
+    this.use = null;
     this.suggestions.hide();
     this.form.hidden = true;
     byId("composer").hidden = false;
-    this.finished();
+    if (focused) this.composer.text.focus();
   }
 
-  field(option) {
+  field(option, before) {
+    const field = { option, value: null };
     const id = `option-${option.name}`;
     const input = make("input", {
       id, autocomplete: "off", type: option.type === FILE ? "file" : "text",
       required: option.required, "aria-describedby": `${id}-about`,
       inputMode: option.type === INTEGER || option.type === NUMBER ? "decimal" : "text",
-      oninput: () => this.suggest(option),
-      onfocus: () => this.suggest(option),
-      onblur: () => this.suggestions.hide(),
+      oninput: () => {
+        field.value = null;
+        this.suggest(field);
+      },
+      onfocus: () => field.value === null && this.suggest(field),
+      onblur: () => this.hide(),
     });
     if (option.type !== FILE) {
       for (const [name, value] of [["role", "combobox"], ["aria-controls", "suggestions"], ["aria-expanded", "false"]]) {
@@ -55,32 +86,56 @@ export class CommandForm {
     const about = make("small", { id: `${id}-about` }, option.description);
     const optional = option.required ? "" : " (optional)";
     const element = make("div", { className: "option" }, make("label", { for: id }, option.name + optional), input, about);
-    return { element, input, value: null };
+    if (before?.option.type === option.type) {
+      if (option.type === FILE) input.files = before.input.files;
+      else input.value = before.input.value;
+      if (same(before.option, option)) field.value = before.value;
+    }
+    return Object.assign(field, { element, input });
   }
 
-  async suggest(option) {
-    const field = this.fields.get(option.name);
-    field.value = null;
-    const typed = field.input.value;
-    const choices = option.autocomplete ? await this.asked(option, typed) : this.known(option);
-    // The answer may come after the cursor went elsewhere.
-    if (document.activeElement !== field.input || field.input.value !== typed) return;
-    const fitting = option.autocomplete ? choices : choices.filter((each) => each.name.toLowerCase().includes(typed.toLowerCase()));
-    this.suggestions.show(field.input, fitting.slice(0, 25).map(({ name, value }) => ({
+  suggest(field) {
+    this.asking = {}; // the last question; answers to those before it are not shown
+    if (field.option.autocomplete) this.ask(field, this.asking);
+    else this.offer(field, this.fitting(field));
+  }
+
+  // Names have changed, and with them what an option offers.
+  lookAgain() {
+    const field = [...this.fields.values()].find((each) => each.input === document.activeElement);
+    if (field && !field.option.autocomplete && field.value === null && !this.suggestions.putAway) this.suggest(field);
+  }
+
+  hide() {
+    this.asking = null;
+    this.suggestions.hide();
+  }
+
+  offer(field, choices) {
+    this.suggestions.show(field.input, choices.slice(0, 25).map(({ name, value }) => ({
       label: name,
       run: () => {
+        this.asking = null;
         field.input.value = name;
         field.value = String(value);
       },
     })));
   }
 
-  async asked(option, typed) {
+  async ask(field, asking) {
+    const { name } = this.command;
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    if (this.fields.get(option.name).input.value !== typed) return [];
-    const answer = await act("completes", { name: this.command.name, option: option.name, typed, options: this.values() });
+    if (this.asking !== asking) return;
+    const asked = { name, option: field.option.name, typed: field.input.value, options: this.values() };
+    const answer = await act("completes", asked);
+    if (this.asking !== asking) return;
     if (answer.failed) this.tell("Loading options failed");
-    return answer.choices ?? [];
+    this.offer(field, answer.choices ?? []);
+  }
+
+  fitting({ option, input }) {
+    const typed = input.value.toLowerCase();
+    return this.known(option).filter((each) => each.name.toLowerCase().includes(typed));
   }
 
   known(option) {
@@ -124,10 +179,15 @@ export class CommandForm {
   }
 
   async run() {
+    const { use } = this;
+    if (use.running) return;
+    use.running = true;
     const files = {};
     for (const [name, { input }] of this.fields) if (input.files?.length) files[name] = input.files[0];
     const wrong = await this.context.run(this.command, this.values(), files);
-    if (wrong) this.tell(wrong);
+    use.running = false;
+    if (use !== this.use) this.composer.tell(wrong);
+    else if (wrong) this.tell(wrong);
     else this.close();
   }
 

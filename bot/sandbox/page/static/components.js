@@ -81,7 +81,7 @@ export function optionsOf(each, names) {
 function menu(each, context, send) {
   const drawn = new Menu({
     label: each.placeholder || "Make a selection",
-    options: optionsOf(each, context.names),
+    offered: () => optionsOf(each, context.names),
     least: each.min_values ?? 1,
     most: each.max_values ?? 1,
     disabled: each.disabled,

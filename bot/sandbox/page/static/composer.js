@@ -18,13 +18,14 @@ export class Composer {
     this.text = byId("text");
     this.files = [];
     this.suggestions = new Suggestions();
-    this.commands = new CommandForm(context, this.suggestions, () => this.text.focus());
+    this.commands = new CommandForm(context, this.suggestions, this);
     byId("composer").addEventListener("submit", (event) => {
       event.preventDefault();
       this.send();
     });
     this.text.addEventListener("input", () => this.changed());
     this.text.addEventListener("keydown", (event) => this.key(event));
+    this.text.addEventListener("focus", () => this.lookAgain());
     this.text.addEventListener("blur", () => this.suggestions.hide());
     this.text.addEventListener("paste", (event) => this.take(event, event.clipboardData.files));
     byId("attach").addEventListener("click", () => byId("files").click());
@@ -73,32 +74,54 @@ export class Composer {
   }
 
   changed() {
+    this.measure();
+    if (this.text.value) typing();
+    const command = this.entered();
+    if (command) this.choose(command);
+    else this.suggest();
+  }
+
+  measure() {
     this.text.style.height = "auto";
     this.text.style.height = `${this.text.scrollHeight}px`;
     const count = length(this.text.value);
     const left = byId("left");
     left.hidden = count < WARNED;
     left.textContent = count > MOST ? "Will be sent as message.txt" : `${MOST - count} left`;
-    if (this.text.value) typing();
-    this.suggest();
+  }
+
+  // Commands or names have changed, and with them what the typed text may mean.
+  renewed() {
+    this.commands.renewed();
+    if (document.activeElement === this.text) this.lookAgain();
+  }
+
+  // A form may open without a key, but nothing runs.
+  lookAgain() {
+    if (this.suggestions.putAway) return;
+    const command = this.entered();
+    if (command?.options.length) this.choose(command);
+    else this.suggest();
   }
 
   suggest() {
-    const found = wordAt(this.text.value, this.text.selectionStart);
-    if (found?.sign === "/" && this.entered(found.word)) return;
+    const found = this.word();
     this.suggestions.show(this.text, found ? this.offered(found).slice(0, 25) : []);
   }
 
+  word() {
+    return wordAt(this.text.value, this.text.selectionStart);
+  }
+
   // A space after the name of a command means that its options follow.
-  entered(word) {
-    if (!word.endsWith(" ")) return false;
-    const command = this.context.commands.find((each) => each.name === word.trim());
-    if (command) this.choose(command);
-    return Boolean(command);
+  entered() {
+    const { sign, word } = this.word() ?? {};
+    if (sign !== "/" || !word.endsWith(" ")) return null;
+    return this.context.commands.find((each) => each.name === word.trim());
   }
 
   offered({ sign, word, from }) {
-    const lower = word.toLowerCase();
+    const lower = word.toLowerCase().trimEnd();
     if (sign === "/") {
       return this.context.commands.filter((each) => each.name.includes(lower)).map((each) => ({
         label: `/${each.name}`,
@@ -168,7 +191,7 @@ export class Composer {
   async send() {
     const written = this.text.value.trim();
     if (!written && !this.files.length) return;
-    const kept = { text: this.text.value, files: this.files, reply: this.reply };
+    const kept = { text: written, files: this.files, reply: this.reply };
     const body = { text: sent(written, this.context.names), reply_to: this.reply?.id ?? null };
     const files = [...this.files];
     if (length(body.text) > MOST) {
@@ -179,17 +202,18 @@ export class Composer {
     spoken();
     const named = Object.fromEntries(files.map((each, at) => [`file-${at}`, each]));
     const answer = await act("says", body, named);
-    if (answer.error) this.giveBack(kept, answer.error);
+    if (answer.error && answer.left) this.tell(`Not sent: “${written}”. ${answer.error}`);
+    else if (answer.error) this.giveBack(kept, answer.error);
     else if (answer.failed !== undefined) this.context.answered(written, answer);
   }
 
-  // What could not be sent stays in the box.
+  // What could not be sent stays in the box, above what was typed since.
   giveBack({ text, files, reply }, error) {
     this.tell(error);
-    if (this.text.value) return;
-    this.text.value = text;
-    this.files = files;
+    this.text.value = [text, this.text.value].filter(Boolean).join("\n");
+    this.files = [...files, ...this.files].slice(0, MOST_FILES);
     this.showFiles();
-    if (reply) this.replying(reply);
+    this.measure();
+    if (reply && !this.reply) this.replying(reply);
   }
 }

@@ -59,7 +59,7 @@ function part(each, values, context) {
 function input(item, id, values, context, about) {
   if (isMenu(item)) {
     const menu = new Menu({
-      label: item.placeholder || "Make a selection", options: optionsOf(item, context.names),
+      label: item.placeholder || "Make a selection", offered: () => optionsOf(item, context.names),
       least: item.min_values ?? 1, most: item.max_values ?? 1, labelledBy: `${id}-label`, chosen: () => {},
     });
     values[item.custom_id] = () => menu.values;

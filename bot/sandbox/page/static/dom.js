@@ -71,11 +71,29 @@ export function announce(text) {
 }
 
 const keyed = new Map();
+const waiting = new Map();
+let pressed = null;
+
+// A click is a press and a release on one element; meanwhile it must not be replaced.
+addEventListener("pointerdown", (event) => (pressed = event.target), true);
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(released), true);
+
+function released() {
+  pressed = null;
+  const all = [...waiting.values()];
+  waiting.clear();
+  for (const run of all) run();
+}
 
 // Rebuild a part only when what it shows has changed, so that focus and hover stay.
 export function redraw(id, data, build) {
   const wanted = JSON.stringify(data);
+  waiting.delete(id);
   if (keyed.get(id) === wanted) return;
+  if (pressed && byId(id).contains(pressed)) {
+    waiting.set(id, () => redraw(id, data, build));
+    return;
+  }
   keyed.set(id, wanted);
   const focused = byId(id).contains(document.activeElement) ? document.activeElement.dataset.key : null;
   byId(id).replaceChildren(...build());

@@ -15,8 +15,25 @@ export const here = {
   place: location.hash.slice(1),
 };
 
-export async function act(action, body = {}, files = {}) {
+let written = Promise.resolve();
+
+// What one writes arrives in the order of writing. A command comes after it, and holds nothing up.
+export function act(action, body = {}, files = {}) {
   const whole = { as: here.you, place: here.place, ...body };
+  if (!["types", "says", "runs"].includes(action)) return ask(action, whole, files);
+  const answer = written.then(() => ask(action, whole, files));
+  const isCommand = action === "runs" || body.text?.startsWith("/");
+  if (!isCommand) written = answer;
+  return answer;
+}
+
+// The answer says whether one has left meanwhile: what it shows belongs to where it was asked.
+async function ask(action, whole, files) {
+  const answer = await answered(action, whole, files);
+  return { ...answer, left: whole.as !== here.you || whole.place !== here.place };
+}
+
+async function answered(action, whole, files) {
   try {
     const response = await fetch(`page/${action}`, request(whole, files));
     if (response.status === 403) return { error: READING };

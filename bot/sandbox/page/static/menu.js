@@ -1,15 +1,17 @@
 // A select menu: a button that opens a listbox, for one choice or several, by mouse or keyboard.
+// Its options are asked for whenever it opens: those who can be chosen come and go.
 
 import { icon, make } from "./dom.js";
 
 let count = 0;
 
 export class Menu {
-  constructor({ label, options, least, most, disabled = false, labelledBy = null, chosen }) {
-    Object.assign(this, { label, options, least, most, chosen });
-    this.values = options.filter((each) => each.default).map((each) => each.value);
+  constructor({ label, offered, least, most, disabled = false, labelledBy = null, chosen }) {
+    Object.assign(this, { label, offered, least, most, chosen });
+    this.options = offered();
+    this.values = this.options.filter((each) => each.default).map((each) => each.value);
     this.at = 0;
-    const id = `menu-${(count += 1)}`;
+    const id = this.id = `menu-${(count += 1)}`;
     this.shown = make("span");
     this.button = make("button", {
       type: "button", className: "menu-button", disabled, role: "combobox", "aria-haspopup": "listbox",
@@ -20,19 +22,24 @@ export class Menu {
       onblur: () => this.close(),
     }, this.shown, icon("chevron"));
     this.list = make("ul", { id, role: "listbox", hidden: true, "aria-label": label,
-      "aria-multiselectable": String(most > 1) }, options.map((each, at) => this.item(each, at, id)));
+      "aria-multiselectable": String(most > 1) });
     this.element = make("div", { className: "menu" }, this.button, this.list);
-    this.mark();
+    this.fill();
   }
 
   get open() {
     return !this.list.hidden;
   }
 
-  item(each, at, id) {
+  fill() {
+    this.list.replaceChildren(...this.options.map((each, at) => this.item(each, at)));
+    this.mark();
+  }
+
+  item(each, at) {
     const about = each.description && make("small", {}, each.description);
     return make("li", {
-      id: `${id}-${at}`, role: "option",
+      id: `${this.id}-${at}`, role: "option",
       // The button keeps the focus, and with it the keyboard.
       onmousedown: (event) => event.preventDefault(),
       onclick: () => this.pick(at),
@@ -40,6 +47,9 @@ export class Menu {
   }
 
   show() {
+    this.options = this.offered();
+    this.values = this.values.filter((value) => this.options.some((each) => each.value === value));
+    this.fill();
     this.before = this.values.join();
     this.list.hidden = false;
     this.button.setAttribute("aria-expanded", "true");

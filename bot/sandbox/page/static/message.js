@@ -61,7 +61,7 @@ export class MessageView {
   // Draw a part in front of the next one if it is there and differs; return the first of the two.
   redraw([name, shown, drawing], next) {
     const data = shown(this.message);
-    const wanted = data ? JSON.stringify(data) : "";
+    const wanted = data ? this.shown(data) : "";
     const old = this.parts[name] ?? null;
     if (wanted === (this.drawn[name] ?? "")) return old ?? next;
     this.drawn[name] = wanted;
@@ -70,6 +70,15 @@ export class MessageView {
     if (old) old.remove();
     if (fresh) this.element.insertBefore(fresh, next);
     return fresh ?? next;
+  }
+
+  // What a part shows, with the names of whom and what it mentions.
+  shown(data) {
+    const text = JSON.stringify(data);
+    const { users, roles, places } = this.context.names;
+    const names = [...text.matchAll(/<(@&|@!?|#)(\d+)>/g)]
+      .map(([, sign, id]) => (sign === "#" ? places : sign === "@&" ? roles : users)[id]);
+    return JSON.stringify([text, ...names]);
   }
 
   // A message that follows another of the same author closely needs no head of its own.

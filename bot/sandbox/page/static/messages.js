@@ -95,6 +95,11 @@ export class Messages {
     if (view.message.author.id === this.context.you) this.toEnd();
   }
 
+  // Names have changed: whatever names somebody or something is drawn again.
+  renewed() {
+    for (const view of this.views.values()) view.update(view.message);
+  }
+
   remove(id) {
     const view = this.views.get(id);
     if (!view) return;

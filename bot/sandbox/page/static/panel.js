@@ -18,8 +18,10 @@ export class Panel {
     byId("panel").hidden = !open;
     byId("hood").setAttribute("aria-expanded", String(open));
     if (open) {
-      byId("requests").replaceChildren();
-      this.source = stream("page/requests", { requests: (list) => this.add(list) });
+      this.source = stream("page/requests", {
+        found: () => byId("requests").replaceChildren(), // after a lost connection all come again
+        requests: (list) => this.add(list),
+      });
       byId("panel-title").focus();
     } else {
       this.source.close();

@@ -83,7 +83,7 @@ export class Sidebar {
     if (byId("people").hidden === !open) return;
     byId("people").hidden = !open;
     byId("who").setAttribute("aria-expanded", String(open));
-    if (open) byId("people").querySelector("[aria-checked=true]").focus();
+    if (open) byId("people").querySelector("[aria-checked=true]")?.focus();
     else byId("who").focus();
   }
 }

@@ -6,21 +6,26 @@ export class Suggestions {
   constructor() {
     this.list = byId("suggestions");
     this.items = [];
+    this.putAway = false; // by hand; it stays so until something else is typed
   }
 
   get open() {
     return this.items.length > 0;
   }
 
-  // Offer items of {label, about, run} for a field, which keeps the focus.
+  // Offer items of {label, about, run} for a field, which keeps the focus; the chosen row stays.
   show(field, items) {
+    const chosen = field === this.field ? this.items[this.at]?.label : null;
+    const same = field === this.field && JSON.stringify(items) === JSON.stringify(this.items);
     this.field = field;
     this.items = items;
-    this.at = 0;
+    this.putAway = false;
+    if (same) return;
+    this.at = Math.max(0, items.findIndex((each) => each.label === chosen));
     this.list.replaceChildren(...items.map((each, at) => this.item(each, at)));
     this.list.hidden = !items.length;
     if (field.getAttribute("role") === "combobox") field.setAttribute("aria-expanded", String(this.open));
-    if (this.open) this.move(0);
+    if (this.open) this.move(this.at);
     else field.removeAttribute("aria-activedescendant");
   }
 
@@ -58,8 +63,10 @@ export class Suggestions {
     if (event.key === "ArrowDown") this.move(this.at + 1);
     else if (event.key === "ArrowUp") this.move(this.at - 1);
     else if ((event.key === "Enter" && !event.shiftKey) || (event.key === "Tab" && !event.shiftKey)) this.pick();
-    else if (event.key === "Escape") this.hide();
-    else return false;
+    else if (event.key === "Escape") {
+      this.hide();
+      this.putAway = true;
+    } else return false;
     event.preventDefault();
     return true;
   }

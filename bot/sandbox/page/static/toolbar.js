@@ -18,16 +18,22 @@ export class Toolbar {
 
   over(event) {
     const view = event.target.closest("li.message")?.view;
-    if (!view || this.element.contains(event.target) || this.picking) return;
+    if (!view || this.element.contains(event.target) || this.isPicking) return;
     if (view === this.view && this.element.isConnected) return;
     this.view = view;
+    this.picking = false;
     this.fill(view.message);
     if (this.element.children.length) view.element.append(this.element);
     else this.element.remove();
   }
 
+  // The message may be gone, and the choice with it.
+  get isPicking() {
+    return this.picking && this.element.isConnected;
+  }
+
   leave() {
-    if (!this.element.parentElement?.contains(document.activeElement) && !this.picking) this.element.remove();
+    if (!this.element.parentElement?.contains(document.activeElement) && !this.isPicking) this.element.remove();
   }
 
   fill(message) {
