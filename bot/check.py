@@ -182,7 +182,7 @@ async def _model(settings: Settings) -> Finding:
     try:
         async with asyncio.timeout(PATIENCE), aclosing(provider.stream(request)) as events:
             answered = [event async for event in events if isinstance(event, ModelAnswer)]
-    except ModelError as exc:
+    except (ConfigError, ModelError) as exc:
         return Finding("model", f"{name}: {exc}", ok=False)
     except TimeoutError:
         return Finding("model", f"{name} did not answer in {PATIENCE:.0f} seconds", ok=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -54,6 +55,11 @@ class Proxy:
         self._port = 0
 
     @property
+    def port(self) -> int:
+        """Its own."""
+        return self._port
+
+    @property
     def url(self) -> str:
         """The server's address, by way of the proxy."""
         user, _, _ = self._parts.netloc.rpartition("@")
@@ -70,9 +76,9 @@ class Proxy:
             end.transport.abort()
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[Proxy]:
-        """Forward while the block lasts."""
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+    async def serving(self, tls: ssl.SSLContext | None = None) -> AsyncIterator[Proxy]:
+        """Forward while the block lasts; with a certificate, what comes by TLS."""
+        server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=tls)
         self._port = server.sockets[0].getsockname()[1]
         try:
             yield self
@@ -83,11 +89,16 @@ class Proxy:
             await asyncio.gather(*self._tasks)
 
     async def _connected(self, reader: StreamReader, writer: StreamWriter) -> None:
+        await self._join(reader, writer)
+
+    async def _join(self, reader: StreamReader, writer: StreamWriter, said: bytes = b"") -> None:
+        """Connect a client, which may have said something already, to the server."""
         from_server, to_server = await asyncio.open_connection(
             self._parts.hostname, self._parts.port
         )
         line = Line(self, writer, to_server)
         self.lines.append(line)
+        to_server.write(said)
         for from_, to in ((reader, to_server), (from_server, writer)):
             task = asyncio.create_task(line.forward(from_, to))
             self._tasks.add(task)

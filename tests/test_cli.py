@@ -114,6 +114,18 @@ async def test_check_tells_what_to_do_about_each_thing(tmp_path: Path) -> None:
     assert "Traceback" not in ended.err
 
 
+async def test_certificates_that_cannot_be_read_are_told(home: Setup, tmp_path: Path) -> None:
+    wrong = {**home.settings, "SSL_CERT_FILE": "/nowhere/all.pem"}
+    checked = await run("check", in_=tmp_path, settings=wrong)
+    verdict, text = findings(checked)["model"]
+    assert (checked.status, verdict) == (1, "FAIL")
+    assert "SSL_CERT_FILE" in text
+    started = await run("run", in_=tmp_path, settings=wrong)
+    assert started.status == 2
+    assert "SSL_CERT_FILE" in started.err
+    assert "Traceback" not in started.err + checked.err
+
+
 async def test_check_tells_a_wrong_token_from_a_discord_that_is_away(
     home: Setup, tmp_path: Path
 ) -> None:

@@ -28,6 +28,11 @@ OTHERS = {
     "FROM",
     "PYTHONPATH",
     "COMPOSE_FILE",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
 }  # names in capitals that are no settings
 each_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 

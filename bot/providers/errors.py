@@ -71,6 +71,16 @@ def service_error(
     return kind(text)
 
 
+def proxy_error(status: int) -> ModelError:
+    """Make the error for what a proxy answered in the service's place."""
+    kind = ModelRefusedError if _refuses(status) else ModelUnavailableError
+    return kind(f"the proxy answered with an error ({status})")
+
+
+def _refuses(status: int) -> bool:
+    return 400 <= status < 500 and status not in _TRY_AGAIN
+
+
 def _kind(
     codes: list[str], error: Mapping[str, Any], status: int | None, may_retry: bool
 ) -> type[ModelError]:
@@ -80,7 +90,7 @@ def _kind(
         return specific
     if _flagged(error):
         return ContentRefusedError
-    refused = status is not None and 400 <= status < 500 and status not in _TRY_AGAIN
+    refused = status is not None and _refuses(status)
     if not (known or refused or not may_retry):
         return ModelUnavailableError
     of_this_request = status in _OF_A_REQUEST or (status is None and bool(known))

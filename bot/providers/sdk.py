@@ -1,47 +1,43 @@
-"""The SDK: the only module that imports it, itself imported in a thread."""
+"""The SDK, imported in a thread, with `connections`: no other module imports it."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any, cast
 
-import aiohttp
 import openai
 
 from bot.errors import ModelError, ModelRefusedError, ModelUnavailableError
-from bot.providers.errors import service_error
+from bot.providers.connections import HTTP, causes, connection_error, open_connections
+from bot.providers.errors import proxy_error, service_error
 from bot.providers.presets import ProviderType
 from bot.providers.retry import retry_after
 from bot.providers.settings import ProviderSettings
 
-_client_class = openai.DefaultAsyncHttpxClient.__mro__[1]
-_http: Any = importlib.import_module(_client_class.__module__.partition(".")[0])
-"""The HTTP library the SDK uses: which one depends on the SDK's version."""
-
 FAILURES: tuple[type[Exception], ...] = (
     openai.OpenAIError,
-    _http.HTTPError,
-    _http.InvalidURL,
-    _http.StreamError,
+    HTTP.HTTPError,
+    HTTP.InvalidURL,
+    HTTP.StreamError,
 )
 
-
-CONNECTIONS = 1000
-"""At most so many at once."""
-READ_AHEAD = 64
-"""Bytes of which, once they have come, no more are read unasked: less than any event has."""
 PART = 256 * 1024
 """Bytes of a request that are sent at once."""
+PROXY_REFUSES = 407
+"""The status that only a proxy answers with."""
 TELLS_WITHIN = 5.0
 """Seconds for what a service tells of its models: an answer may be waiting for it."""
 
 
 def open_client(settings: ProviderSettings) -> openai.AsyncOpenAI:
-    """Make a client; imports what the SDK imports late, and opens no connection."""
+    """Make a client; imports what the SDK imports late, and opens no connection.
+
+    Raises:
+        ConfigError: the environment tells wrongly how to connect.
+    """
     omit = cast("str", openai.Omit())  # another service is not told of an OpenAI organization
     headers = {"OpenAI-Organization": omit, "OpenAI-Project": omit}
     if settings.provider_type is ProviderType.OPENAI:
@@ -50,7 +46,7 @@ def open_client(settings: ProviderSettings) -> openai.AsyncOpenAI:
         "api_key": settings.api_key or "none",
         "timeout": openai.Timeout(settings.idle_timeout, connect=settings.connect_timeout),
         "max_retries": 0,
-        "http_client": _connections(),
+        "http_client": open_connections(),
         "default_headers": {**headers, **settings.headers},
     }
     if settings.provider_type is ProviderType.AZURE:
@@ -64,21 +60,6 @@ def open_client(settings: ProviderSettings) -> openai.AsyncOpenAI:
         client = openai.AsyncOpenAI(base_url=settings.base_url, **options)
     _ = client.chat.completions.with_streaming_response
     return client
-
-
-def _connections() -> Any:
-    """Return connections that hand over together what has come since they were read.
-
-    The SDK's other ones give each piece by itself, as the service has cut it. What is not asked for
-    is left to the operating system, so that not every word wakes the event loop.
-    """
-    connections: Any = openai.DefaultAioHttpClient()
-    transport = connections._transport
-    transport.client = lambda: aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=transport.ssl_context),
-        read_bufsize=READ_AHEAD,
-    )
-    return connections
 
 
 @asynccontextmanager
@@ -100,7 +81,7 @@ async def response_blocks(
             raise _unsendable(error) from None
         response: Any = await client.post(
             "/chat/completions",
-            cast_to=_http.Response,  # as it is
+            cast_to=HTTP.Response,  # as it is
             content=body if len(body) <= PART else InParts(body),
             options={"headers": _described(body)},
             stream=True,
@@ -134,9 +115,7 @@ async def read_json(client: openai.AsyncOpenAI, path: str) -> object:
     Raises:
         ValueError: if it is no JSON.
     """
-    response: Any = await client.get(
-        path, cast_to=_http.Response, options={"timeout": TELLS_WITHIN}
-    )
+    response: Any = await client.get(path, cast_to=HTTP.Response, options={"timeout": TELLS_WITHIN})
     return await asyncio.to_thread(response.json)
 
 
@@ -174,6 +153,8 @@ def translated(error: Exception, secret: str) -> ModelError:
     """Make our error of one of `FAILURES`."""
     if isinstance(error, openai.APIStatusError):
         headers = error.response.headers
+        if error.status_code == PROXY_REFUSES:
+            return proxy_error(error.status_code)
         return service_error(
             error.body,
             status=error.status_code,
@@ -181,21 +162,15 @@ def translated(error: Exception, secret: str) -> ModelError:
             may_retry=headers.get("x-should-retry") != "false",
             secret=secret,
         )
-    origin = _origin(error)
-    if isinstance(origin, TimeoutError):
-        return ModelUnavailableError("the service did not answer in time")
+    known = connection_error(error)
+    if known is not None:
+        return known
     if isinstance(error, openai.APIConnectionError):
         return ModelUnavailableError("the service cannot be reached")
-    if isinstance(error, openai.OpenAIError | _http.InvalidURL):
+    if isinstance(error, openai.OpenAIError | HTTP.InvalidURL):
         return _unsendable(error)
+    *_, origin = causes(error)
     return ModelUnavailableError(f"the connection broke ({type(origin).__name__})")
-
-
-def _origin(error: BaseException) -> BaseException:
-    """Return what an error comes from; the SDK tells of a refused connection as of a time-out."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
 
 
 def _unsendable(error: Exception) -> ModelRefusedError:
