@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-import discord
 import pytest
 
 from bot.agent import Actor
 from bot.errors import StorageError
 from bot.events import AssistantMessageEvent
 from bot.frontend import ParleyClient
-from bot.frontend.commands import buttons, interactions
 from bot.frontend.recovery import comeback
 from bot.frontend.recovery.recovery import Recovery
 from bot.frontend.recovery.rescue import Rescue
@@ -257,50 +255,6 @@ async def test_a_click_that_one_who_leaves_hears_is_left_to_the_other(
         await stage.says(stage.desk, "Gone.")
         shown.set()
         await leaving
-
-
-async def test_a_click_that_is_being_acknowledged_when_one_leaves_is_acted_on(
-    stage: Stage, stores: Stores, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clicked, may_go_on = asyncio.Event(), asyncio.Event()
-    stage.options = replace(stage.options, drain_seconds=PATIENCE)
-    async with process(stage, stores[0]) as first:
-        stage.model.says(calls=[("delete_file", {"path": "a.txt"})]).then("Gone.")
-        await stage.alice.says("delete a.txt", in_=stage.desk)
-        [card] = asking(await stage.desk.until(lambda each: bool(asking(each)), PATIENCE))
-        acknowledge = interactions.acknowledged
-
-        async def slowly(interaction: discord.Interaction) -> bool:
-            done = await acknowledge(interaction)
-            clicked.set()
-            await may_go_on.wait()
-            return done
-
-        monkeypatch.setattr(buttons, "acknowledged", slowly)
-        clicking = asyncio.create_task(stage.mod.clicks(card, "Approve"))
-        await clicked.wait()
-        awaited = awaited_by_who_leaves(first, monkeypatch)
-        leaving = asyncio.create_task(first.close())
-        assert "a click" in await awaited
-        may_go_on.set()
-        await asyncio.gather(clicking, leaving)
-        assert stage.said(stage.desk)[-1] == "Gone."
-
-
-def awaited_by_who_leaves(
-    client: ParleyClient, monkeypatch: pytest.MonkeyPatch
-) -> asyncio.Future[list[str]]:
-    """Return what will tell the work that a client finishes before it leaves."""
-    work, awaited = client._parts.work, asyncio.get_running_loop().create_future()
-    finish = work.finish
-
-    async def noted(seconds: float) -> bool:
-        if not awaited.done():
-            awaited.set_result([task.get_name() for task in work._running])
-        return await finish(seconds)
-
-    monkeypatch.setattr(work, "finish", noted)
-    return awaited
 
 
 async def ended(holds: Callable[[], bool]) -> None:

@@ -1,4 +1,4 @@
-"""What somebody commands, sends off or chooses while the bot ends: acknowledged, it is acted on."""
+"""What somebody commands, clicks or sends off while the bot ends: acknowledged, it is acted on."""
 
 from __future__ import annotations
 
@@ -37,6 +37,10 @@ def finishing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 async def approving(stage: Stage, _: Message) -> Gesture:
     return lambda: stage.mod.runs("/approve", in_=stage.desk)
+
+
+async def clicking(stage: Stage, card: Message) -> Gesture:
+    return lambda: stage.mod.clicks(card, "Approve")
 
 
 async def sending_off(stage: Stage, card: Message) -> Gesture:
@@ -78,7 +82,13 @@ async def was_chosen(stage: Stage) -> bool:
 
 @pytest.mark.parametrize(
     ("prepare", "holds"),
-    [(approving, decided), (sending_off, decided), (resetting, was_reset), (choosing, was_chosen)],
+    [
+        (approving, decided),
+        (clicking, decided),
+        (sending_off, decided),
+        (resetting, was_reset),
+        (choosing, was_chosen),
+    ],
 )
 async def test_it_is_acted_on(
     stage: Stage, finishing: asyncio.Event, prepare: Prepare, holds: Holds
