@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -15,10 +12,8 @@ from bot.errors import ConfigError, ModelRefusedError, ModelUnavailableError
 from bot.providers import RetryPolicy
 from bot.sandbox.model import ScriptedModel
 from tests.providers.conftest import Make, answer_of, events_of, failure_of
-from tests.providers.http_proxy import HttpProxy
-from tests.proxies import Proxy
+from tests.providers.network import NAME, encrypted, proxied
 
-NAME = "models.test"  # leads nowhere but through the proxy
 ONCE = RetryPolicy(max_attempts=1)
 VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 each_way = pytest.mark.parametrize("scheme", ["http", "https"])
@@ -43,26 +38,6 @@ def trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     file = tmp_path / "authority.pem"
     authority.cert_pem.write_to_path(str(file))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
-
-
-@asynccontextmanager
-async def encrypted(base_url: str, authority: trustme.CA) -> AsyncIterator[Proxy]:
-    """Serve by TLS what a server says, under the proxied name and this machine's."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost", NAME).configure_cert(context)
-    async with Proxy(base_url).serving(context) as front:
-        yield front
-
-
-@asynccontextmanager
-async def proxied(
-    scheme: str, base_url: str, authority: trustme.CA, login: str = ""
-) -> AsyncIterator[HttpProxy]:
-    """Serve a proxy that leads to the service, itself or by TLS."""
-    async with encrypted(base_url, authority) as front:
-        proxy = HttpProxy(base_url if scheme == "http" else front.url, login=login)
-        async with proxy.serving():
-            yield proxy
 
 
 def asks_for(scheme: str) -> str:
@@ -131,13 +106,13 @@ async def test_what_no_proxy_names_is_reached_without_it(
     monkeypatch: pytest.MonkeyPatch,
     exempt: str,
 ) -> None:
-    service.says("Hello.").then("By the proxy.")
+    service.says("By the proxy.").then("Without.")
     async with proxied("http", base_url, authority) as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
-        assert (await answer_of(make())).text == "Hello."
+        assert (await answer_of(make())).text == "By the proxy."
         assert proxy.asked == [f"POST {base_url}/chat/completions"]
         monkeypatch.setenv("NO_PROXY", exempt)
-        assert (await answer_of(make())).text == "By the proxy."
+        assert (await answer_of(make())).text == "Without."
     assert len(proxy.asked) == 1
 
 

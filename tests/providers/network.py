@@ -1,11 +1,19 @@
-"""An HTTP proxy, as a company's network has one."""
+"""What a network may have between the bot and a service: TLS, and an HTTP proxy."""
 
 from __future__ import annotations
 
+import ssl
 from asyncio import StreamReader, StreamWriter
 from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trustme
 
 from tests.proxies import Proxy
+
+NAME = "models.test"
+"""A host that is reached by the proxy only."""
 
 
 class HttpProxy(Proxy):
@@ -45,3 +53,23 @@ class HttpProxy(Proxy):
         if self._login and f"Proxy-Authorization: Basic {self._login}\r\n" not in head:
             return 407
         return self.refuses_with or 200
+
+
+@asynccontextmanager
+async def encrypted(base_url: str, authority: trustme.CA) -> AsyncIterator[Proxy]:
+    """Serve by TLS what a server says, under the proxied name and this machine's."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost", NAME).configure_cert(context)
+    async with Proxy(base_url).serving(context) as front:
+        yield front
+
+
+@asynccontextmanager
+async def proxied(
+    scheme: str, base_url: str, authority: trustme.CA, login: str = ""
+) -> AsyncIterator[HttpProxy]:
+    """Serve a proxy that leads to the service, itself or by TLS."""
+    async with encrypted(base_url, authority) as front:
+        proxy = HttpProxy(base_url if scheme == "http" else front.url, login=login)
+        async with proxy.serving():
+            yield proxy
