@@ -1,13 +1,16 @@
 import gc
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.ports import held_port
 from tests.postgres import Server, serving
 
-settings.register_profile("unhurried", deadline=None)  # no test asserts a time
+settings.register_profile(  # no test asserts a time
+    "unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("unhurried")
 
 
@@ -17,11 +20,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+after_all = ExitStack()
+"""What ends after the last test, so that this is not too slow for the one test's time limit."""
+
+
+def pytest_sessionfinish() -> None:
+    after_all.close()
+
+
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    """A PostgreSQL server."""
-    with serving() as server:
-        yield server
+def postgres() -> Server:
+    """A PostgreSQL server; on a busy machine it takes long to remove all its databases."""
+    return after_all.enter_context(serving())
 
 
 @pytest.fixture

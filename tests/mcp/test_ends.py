@@ -12,14 +12,15 @@ import pytest
 
 from bot.config import StdioServer
 from bot.mcp import open_servers
-from tests.mcp.conftest import QUICK, WORKSHOP, Address, app, names, pids, until
+from tests.mcp.conftest import QUICK, Address, app, names, pids, until
 
+STUBBORN = str(Path(__file__).with_name("stubborn.py"))
 PATIENCE = 60.0  # seconds; only a server that is not ended takes them
 
 
 def stubborn(note: Path) -> StdioServer:
     """Return the settings of one that notes what asks it to end, and does not."""
-    return StdioServer(name="shop", command=sys.executable, args=(WORKSHOP, "stubborn", str(note)))
+    return StdioServer(name="shop", command=sys.executable, args=(STUBBORN, str(note)))
 
 
 async def test_one_that_never_answers_and_ignores_every_request_to_end_is_killed(
@@ -40,7 +41,7 @@ async def test_one_that_is_being_ended_already_is_killed_all_the_same(
 ) -> None:
     """It did not answer in time, and is asked to end when the bot ends too."""
     note = tmp_path / "note"
-    patience = replace(QUICK, start=0.01, connect=0.5)
+    patience = replace(QUICK, start=0.01, connect=0.5)  # who has not begun by then begins again
     async with asyncio.timeout(PATIENCE):
         async with open_servers([stubborn(note)], patience):
             await until(lambda: note.exists() and asked in note.read_text())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import signal
 import sys
 import time
 
@@ -97,24 +96,7 @@ def variables() -> str:
     return ",".join(sorted(os.environ))  # noqa: TID251
 
 
-def stay(note: pathlib.Path) -> None:
-    """Answer nothing, note what asks for an end, and end for nothing but a kill."""
-
-    def asked(how: str) -> None:
-        with note.open("a") as file:
-            file.write(f"{how};")
-
-    signal.signal(signal.SIGTERM, lambda *_: asked("SIGTERM"))
-    note.touch()  # from now on it is stubborn
-    sys.stdin.read()
-    asked("end of input")
-    while True:
-        time.sleep(60)
-
-
 def main(habits: list[str]) -> None:
-    if "stubborn" in habits:
-        stay(pathlib.Path(habits[habits.index("stubborn") + 1]))
     if "mute" in habits:
         time.sleep(600)
     if "late" in habits:
