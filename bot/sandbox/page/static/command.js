@@ -186,9 +186,8 @@ export class CommandForm {
     for (const [name, { input }] of this.fields) if (input.files?.length) files[name] = input.files[0];
     const wrong = await this.context.run(this.command, this.values(), files);
     use.running = false;
-    if (use !== this.use) this.composer.tell(wrong);
-    else if (wrong) this.tell(wrong);
-    else this.close();
+    if (wrong) (use === this.use ? this : this.composer).tell(wrong);
+    else if (use === this.use) this.close();
   }
 
   key(event) {
