@@ -65,7 +65,7 @@ async def test_a_long_answer_comes_in_messages_with_its_code(
     visitor: Visitor, talker: Talker
 ) -> None:
     await visitor.writes("long")
-    await expect(visitor.messages.filter(has_text="The keeper wrote line 1 into")).to_have_count(2)
+    await expect(visitor.messages.filter(has_text="The keeper wrote line 70 into")).to_have_count(2)
     code = visitor.page.locator("pre code")
     await expect(code).to_have_attribute("data-language", "python")
     assert await code.inner_text() == (

@@ -38,8 +38,9 @@ class Held:
         await route.fulfill(status=400, json={"error": REFUSED})
 
     async def release(self) -> None:
+        first = await self.arrived.get()
         self.is_open = True
-        await (await self.arrived.get()).continue_()
+        await first.continue_()
 
 
 @asynccontextmanager

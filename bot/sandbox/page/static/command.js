@@ -2,11 +2,9 @@
 
 import { byId, iconButton, make } from "./dom.js";
 import { act } from "./link.js";
+import { fieldOf, offered, same } from "./option.js";
 
-const [INTEGER, BOOLEAN, USER, CHANNEL, ROLE, MENTIONABLE, NUMBER, FILE] = [4, 5, 6, 7, 8, 9, 10, 11];
 const PAUSE = 150; // milliseconds of rest before choices are asked for
-
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 export class CommandForm {
   constructor(context, suggestions, composer) {
@@ -43,7 +41,7 @@ export class CommandForm {
 
   draw(command, before) {
     this.command = command;
-    this.fields = new Map(command.options.map((each) => [each.name, this.field(each, before.get(each.name))]));
+    this.fields = new Map(command.options.map((each) => [each.name, fieldOf(each, before.get(each.name), this)]));
     this.trouble = make("p", { className: "trouble", role: "alert" });
     const head = make("div", { className: "command-head" },
       make("strong", {}, `/${command.name}`), make("span", {}, command.description),
@@ -58,46 +56,16 @@ export class CommandForm {
   close() {
     const focused = this.form.contains(document.activeElement);
     this.use = null;
-    this.suggestions.hide();
+    this.hide();
     this.form.hidden = true;
     byId("composer").hidden = false;
     if (focused) this.composer.text.focus();
   }
 
-  field(option, before) {
-    const field = { option, value: null };
-    const id = `option-${option.name}`;
-    const input = make("input", {
-      id, autocomplete: "off", type: option.type === FILE ? "file" : "text",
-      required: option.required, "aria-describedby": `${id}-about`,
-      inputMode: option.type === INTEGER || option.type === NUMBER ? "decimal" : "text",
-      oninput: () => {
-        field.value = null;
-        this.suggest(field);
-      },
-      onfocus: () => field.value === null && this.suggest(field),
-      onblur: () => this.hide(),
-    });
-    if (option.type !== FILE) {
-      for (const [name, value] of [["role", "combobox"], ["aria-controls", "suggestions"], ["aria-expanded", "false"]]) {
-        input.setAttribute(name, value);
-      }
-    }
-    const about = make("small", { id: `${id}-about` }, option.description);
-    const optional = option.required ? "" : " (optional)";
-    const element = make("div", { className: "option" }, make("label", { for: id }, option.name + optional), input, about);
-    if (before?.option.type === option.type) {
-      if (option.type === FILE) input.files = before.input.files;
-      else input.value = before.input.value;
-      if (same(before.option, option)) field.value = before.value;
-    }
-    return Object.assign(field, { element, input });
-  }
-
   suggest(field) {
     this.asking = {}; // the last question; answers to those before it are not shown
     if (field.option.autocomplete) this.ask(field, this.asking);
-    else this.offer(field, this.fitting(field));
+    else this.offer(field, offered(field, this.context.names));
   }
 
   // Names have changed, and with them what an option offers.
@@ -131,25 +99,6 @@ export class CommandForm {
     if (this.asking !== asking) return;
     if (answer.failed) this.tell("Loading options failed");
     this.offer(field, answer.choices ?? []);
-  }
-
-  fitting({ option, input }) {
-    const typed = input.value.toLowerCase();
-    return this.known(option).filter((each) => each.name.toLowerCase().includes(typed));
-  }
-
-  known(option) {
-    if (option.choices?.length) return option.choices;
-    const { users, roles, places } = this.context.names;
-    const listed = (names, sign) => Object.entries(names).map(([value, name]) => ({ name: sign + name.replace(/^@/, ""), value }));
-    switch (option.type) {
-      case BOOLEAN: return [{ name: "True", value: "true" }, { name: "False", value: "false" }];
-      case USER: return listed(users, "@");
-      case ROLE: return listed(roles, "@");
-      case MENTIONABLE: return [...listed(users, "@"), ...listed(roles, "@")];
-      case CHANNEL: return listed(places, "#");
-      default: return [];
-    }
   }
 
   values() {
@@ -186,9 +135,8 @@ export class CommandForm {
     for (const [name, { input }] of this.fields) if (input.files?.length) files[name] = input.files[0];
     const wrong = await this.context.run(this.command, this.values(), files);
     use.running = false;
-    if (use !== this.use) this.composer.tell(wrong);
-    else if (wrong) this.tell(wrong);
-    else this.close();
+    if (wrong) (use === this.use ? this : this.composer).tell(wrong);
+    else if (use === this.use) this.close();
   }
 
   key(event) {
