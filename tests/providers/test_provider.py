@@ -11,7 +11,6 @@ import subprocess
 import sys
 import traceback
 from contextlib import aclosing
-from itertools import chain
 from typing import Any
 
 import pytest
@@ -265,8 +264,10 @@ async def test_a_slow_answer_has_no_total_limit(
     loop, passed, heard = asyncio.get_running_loop(), 0.0, list[str]()
     gates, now = [Gate() for _ in range(4)], loop.time
     monkeypatch.setattr(loop, "time", lambda: now() + passed)
-    words = [[delta_chunk({"content": " word"}), gate] for gate in gates]
-    service.chunks([*chain.from_iterable(words), delta_chunk({}, "stop"), "[DONE]"])
+    items: list[dict[str, Any] | Gate | str] = []
+    for gate in gates:
+        items += [delta_chunk({"content": " word"}), gate]
+    service.chunks([*items, delta_chunk({}, "stop"), "[DONE]"])
     async with aclosing(make(idle_timeout=60.0).stream(HELLO)) as events:
         async for event in events:
             if isinstance(event, TextDelta):
