@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 import signal
 import time
 from asyncio import subprocess
@@ -14,7 +16,7 @@ import pytest
 
 from bot.errors import ConfigError, StorageError
 from bot.storage.claim import claimed
-from tests.commands import Ended, ended, run, running, stopped
+from tests.commands import Ended, ended, printed, run, running, stopped
 from tests.setups import PATIENCE, Setup, set_up
 
 MAIN = """
@@ -39,6 +41,7 @@ TOOLS["roll_dice"] = roll
 SYNC = """
 def roll() -> str:
     "Never return."
+    print("rolling", flush=True)
     while True:
         time.sleep(1)
 """
@@ -46,6 +49,7 @@ def roll() -> str:
 SWALLOWS = """
 async def roll() -> str:
     "Never return, whoever asks for it."
+    print("rolling", flush=True)
     while True:
         try:
             await asyncio.sleep(3600)
@@ -56,6 +60,7 @@ async def roll() -> str:
 BLOCKS = """
 async def roll() -> str:
     "Let nothing else happen."
+    print("rolling", flush=True)
     while True:
         time.sleep(1)
 """
@@ -128,8 +133,7 @@ async def test_a_tool_that_never_returns_does_not_keep_it_alive(
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="1") as process:
         await home.sandbox.connected(home.bot, PATIENCE)
         await home.alice.says("roll", in_=home.desk)
-        await home.desk.until(lambda _: bool(home.desk.typists), PATIENCE)
-        await asyncio.sleep(0.5)
+        await printed(process, "rolling")
         process.send_signal(signal.SIGTERM)
         end = await in_time(process, 40.0)
     assert end.status in (status, 0)
@@ -144,7 +148,7 @@ async def test_a_connection_that_ends_for_good_ends_it_though_a_tool_hangs(
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="1") as process:
         await home.sandbox.connected(home.bot, PATIENCE)
         await home.alice.says("roll", in_=home.desk)
-        await home.desk.until(lambda _: bool(home.desk.typists), PATIENCE)
+        await printed(process, "rolling")
         await home.sandbox.disconnect(home.bot, 4004)
         end = await in_time(process, 40.0)
     assert end.status == 2
@@ -215,11 +219,26 @@ async def test_nobody_reading_what_it_logs_does_not_keep_it_alive(
     async with scripted(home, tmp_path, text, SHUTDOWN_SECONDS="0") as process:
         await home.sandbox.connected(home.bot, PATIENCE)
         (tmp_path / "clog").touch()
-        await asyncio.sleep(1.0)
-        process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(40.0):
+        async with clogged(process), asyncio.timeout(PATIENCE):
+            process.send_signal(signal.SIGTERM)
             while process.returncode is None:  # noqa: ASYNC110 - `wait` waits for its output too
                 await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def clogged(process: subprocess.Process) -> AsyncIterator[None]:
+    """Do not read what it logs while the block lasts, which begins once nothing more fits."""
+    transport = process.stderr._transport  # type: ignore[union-attr]  # it has no other name
+    transport.pause_reading()
+    pipe = os.open(f"/proc/{process.pid}/fd/2", os.O_WRONLY)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while select.select([], [pipe], [], 0)[1]:  # noqa: ASYNC110 - it is still written to
+                await asyncio.sleep(0.01)
+        yield
+    finally:
+        os.close(pipe)
+        transport.resume_reading()
 
 
 # -- one bot a database ----------------------------------------------------------------------------

@@ -201,7 +201,7 @@ asyncio.run(main())
         [sys.executable, "-c", program, str(tmp_path / "s.db")],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert done.returncode == 1

@@ -78,8 +78,10 @@ async def test_the_filesystem_is_read_written_and_left_alone_elsewhere(tmp_path:
             await used(tools["files_read_text_file"], path="/etc/hostname")
 
 
-async def test_everything_is_called_tells_progress_and_comes_back_when_it_is_killed() -> None:
-    server = of_node("mcp-server-everything", "every")
+async def test_everything_is_called_tells_progress_and_comes_back_when_it_is_killed(
+    tmp_path: Path,
+) -> None:
+    server = of_node("mcp-server-everything", "every", "stdio", str(tmp_path))
     told: list[str] = []
     async with open_servers([server], QUICK) as servers:
         tools = servers.tools(())
@@ -92,7 +94,7 @@ async def test_everything_is_called_tells_progress_and_comes_back_when_it_is_kil
         long = tools["every_trigger-long-running-operation"]
         call = asyncio.create_task(used(long, told, duration=60, steps=300))
         await until(lambda: told)
-        [pid] = pids("mcp-server-everything")
+        [pid] = pids(str(tmp_path))
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(ToolOutcomeUnknownError):
             await call

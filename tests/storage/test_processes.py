@@ -65,7 +65,7 @@ async def test_a_program_that_fails_before_it_closes_still_exits(
     path = tmp_path / "data.db"
     command = [sys.executable, "-c", program, str(path)]
     done = await asyncio.to_thread(
-        subprocess.run, command, capture_output=True, text=True, timeout=30, check=False
+        subprocess.run, command, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1
     assert done.stderr.rstrip().endswith("LookupError: at the top")

@@ -38,7 +38,7 @@ async def database(proxy: Proxy) -> AsyncIterator[PostgresDatabase]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 4.0)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -123,9 +123,9 @@ async def test_a_server_that_falls_silent_while_a_connection_is_made_is_an_error
 async def test_a_migration_may_take_its_time(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr("bot.storage.patience.ANSWER_SECONDS", 4.0)
     slow = tmp_path / "9999_slow.sql"
-    slow.write_text("SELECT pg_sleep(3)")
+    slow.write_text("SELECT pg_sleep(5)")
     monkeypatch.setattr(
         "bot.storage.migrations.scripts", lambda engine="postgres": [*scripts(engine), slow]
     )
@@ -136,7 +136,7 @@ async def test_a_migration_may_take_its_time(
 async def test_a_statement_that_takes_too_long_is_given_up_by_the_server(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.storage.patience.STATEMENT_SECONDS", 0.5)
+    monkeypatch.setattr("bot.storage.patience.STATEMENT_SECONDS", 3)
     with pytest.raises(StorageError, match="statement timeout"):
         await database.fetch("SELECT pg_sleep(60)")
     assert await database.fetch("SELECT 1") == [(1,)]
