@@ -9,7 +9,7 @@ import pytest
 
 from bot.errors import ParleyError
 from bot.playground.demo import play_demo
-from bot.playground.serve import STARTING, greeted, keep_running
+from bot.playground.serve import STARTING, greeted, keep_running, restarted
 from bot.playground.stage import BotProcess, make_stage
 from bot.sandbox import serve
 from bot.sandbox.model import ScriptedModel, serve_model
@@ -45,10 +45,9 @@ async def test_a_bot_that_is_to_restart_does_so_without_a_word(
         running = asyncio.create_task(keep_running(bot, stop))
         await sandbox.connected(stage.bot, PATIENCE)
         before = bot.pid
-        await bot.restart()
-        await sandbox.disconnected(stage.bot, PATIENCE)
-        await sandbox.connected(stage.bot, PATIENCE)
+        await restarted(bot, sandbox, stage.bot)
         assert bot.pid != before
+        assert sandbox.connections
         stop.set()
         await running
     assert "started again" not in capsys.readouterr().out

@@ -84,7 +84,7 @@ async def serve(*, env_file: Path | None, port: int, folder: Path | None) -> Non
 
     async def restart() -> None:
         if bot is not None:
-            await bot.restart()
+            await restarted(bot, running, stage.bot)
 
     async with AsyncExitStack() as stack:
         stop = stack.enter_context(ending(ENDING)).asked
@@ -134,6 +134,13 @@ async def greeted(running: Sandbox, bot: Bot, greeting: str) -> AsyncIterator[No
     finally:
         greeting_soon.cancel()
         await asyncio.wait({greeting_soon})
+
+
+async def restarted(process: BotProcess, running: Sandbox, bot: Bot) -> None:
+    """End the bot's process, and return once the next one is there."""
+    before = running.connections
+    await process.restart()
+    await running.connected(bot, besides=before)
 
 
 async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:

@@ -7,7 +7,7 @@ to loopback and knows a bot's token is that bot.
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Collection, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -75,13 +75,16 @@ class Sandbox:
         """The gateway sessions that are connected."""
         return [each for each in self.world.hub.sessions if each.line is not None]
 
-    def connected(self, bot: Bot, timeout: float = PATIENCE) -> Coroutine[Any, Any, Session]:
-        """Return the bot's gateway session once it is there."""
-        return self.world.pulse.until(
-            lambda: next((each for each in self.connections if each.bot is bot), None),
-            timeout,
-            lambda: f"{bot.name} did not connect",
-        )
+    def connected(
+        self, bot: Bot, timeout: float = PATIENCE, *, besides: Collection[Session] = ()
+    ) -> Coroutine[Any, Any, Session]:
+        """Return the bot's gateway session, one that is not among others, once it is there."""
+
+        def found() -> Session | None:
+            own = (each for each in self.connections if each.bot is bot)
+            return next((each for each in own if each not in besides), None)
+
+        return self.world.pulse.until(found, timeout, lambda: f"{bot.name} did not connect")
 
     def disconnected(self, bot: Bot, timeout: float = PATIENCE) -> Coroutine[Any, Any, bool]:
         """Return once the bot has no gateway session any more."""

@@ -36,7 +36,8 @@ class Breakages:
     """What can be broken in a world, by name.
 
     Args:
-        restart: Ends the bot's process and starts another; only whoever runs it can.
+        restart: Ends the bot's process, starts another, and returns when that is there; only
+            whoever runs it can.
     """
 
     def __init__(self, world: World, restart: Restart | None) -> None:
@@ -112,4 +113,4 @@ class Breakages:
     async def _end(self, bot: Bot, place: Place) -> str:
         if self._restart is not None:
             await self._restart()
-        return f"{bot.name} was ended, and starts again."
+        return f"{bot.name} was ended, and another process is there."

@@ -17,7 +17,6 @@ import { Welcome } from "./welcome.js";
 import { sent } from "./writing.js";
 
 const FAILED = "This interaction failed: the application did not respond in time.";
-const WAITING = 20000; // milliseconds that a suggestion waits for the bot to come back
 const FOLLOWING = 10000; // milliseconds in which a thread on one's message is followed
 
 const none = { users: {}, roles: {}, places: {} };
@@ -203,7 +202,6 @@ async function suggested(name, bot, says) {
       composer.tell(broken.error);
       return;
     }
-    await online(bot);
   }
   const mention = page.isChannel ? `<@${bot.id}> ` : "";
   const answer = await act("says", { text: mention + sent(says, page.names) });
@@ -218,15 +216,6 @@ function follow(message) {
   if (followed?.id !== message.id || !message.thread || Date.now() > followed.until) return;
   followed = null;
   go(message.thread.id);
-}
-
-function online(bot) {
-  const is = () => page.state.bots.some((each) => each.id === bot.id && each.online);
-  return new Promise((resolve) => {
-    const until = Date.now() + WAITING;
-    const look = () => (is() || Date.now() > until ? resolve() : setTimeout(look, 100));
-    setTimeout(look, 300);
-  });
 }
 
 byId("messages").addEventListener("keydown", (event) => arrows(event, byId("messages")));
