@@ -1,10 +1,11 @@
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.coverage import unmeasured
 from tests.ports import held_port
 from tests.postgres import Server, serving
 
@@ -26,6 +27,13 @@ after_all = ExitStack()
 
 def pytest_sessionfinish() -> None:
     after_all.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure nothing while a test runs that is left out of what is measured."""
+    with unmeasured(item.path.relative_to(item.config.rootpath)):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

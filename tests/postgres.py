@@ -76,10 +76,10 @@ class Server:
             stderr=subprocess.DEVNULL,
         )
 
-    def stop(self) -> None:
-        """End it; connections are cut."""
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End it; connections are cut. With SIGQUIT what it knows is not brought to disk."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(how)
             self._process.wait(SECONDS)
             self._process = None
 

@@ -30,3 +30,29 @@ async def test_what_a_process_measured_that_ended_late_is_added(tmp_path: Path) 
         ["ok", "one", "100.00"],
         ["ok", "two", "100.00"],
     ]
+
+
+LEAVING_OUT = """
+import os
+from pathlib import Path
+from coverage import Coverage
+from tests.coverage import IN_CHILDREN, unmeasured
+
+measuring = Coverage(data_file=None, config_file=False, omit=["tests/page/*"])
+measuring.start()
+os.environ[IN_CHILDREN] = ""
+for file in ("tests/page/test_it.py", "tests/agent/test_it.py"):
+    with unmeasured(Path(file)):
+        print(Coverage.current() is measuring, IN_CHILDREN in os.environ)
+    print(Coverage.current() is measuring, IN_CHILDREN in os.environ)
+measuring.stop()
+"""
+
+
+async def test_what_is_left_out_is_not_measured_nor_are_its_processes(tmp_path: Path) -> None:
+    script = tmp_path / "leaving_out.py"
+    script.write_text(LEAVING_OUT)
+    async with running(in_=tmp_path, program=(str(script),)) as process:
+        end = await ended(process)
+    assert end.err == ""
+    assert end.out.splitlines() == ["False False", "True True", "True True", "True True"]

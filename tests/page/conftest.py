@@ -1,6 +1,7 @@
 """A visitor in a real browser, and a bot to talk to.
 
-One browser serves all tests of a process, so they and their fixtures share one event loop.
+One browser serves all tests of a process, so they and their fixtures share one event loop. Each
+test has a tab and an origin of its own, so nothing that is kept for either is left to the next.
 """
 
 import os
@@ -13,7 +14,7 @@ import pytest_asyncio
 import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import BrowserContext, Page, async_playwright, expect
 
 from bot.sandbox import Sandbox, serve
 from tests.page.talker import Talker
@@ -27,7 +28,7 @@ PATIENCE = 30_000  # milliseconds; nothing waits so long that goes well, on a sl
 
 
 @asynccontextmanager
-async def browsing() -> AsyncIterator[Browser]:
+async def browsing() -> AsyncIterator[BrowserContext]:
     """Run Chromium while the block lasts; without one the test is skipped, but not in CI."""
     if CHROMIUM is None:
         if os.environ.get("CI"):  # noqa: TID251 - the test run's own setting, not the bot's
@@ -37,14 +38,15 @@ async def browsing() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
-            yield browser
+            yield await browser.new_context(locale="en-GB")
         finally:
             await browser.close()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
+async def browser() -> AsyncIterator[BrowserContext]:
     async with browsing() as browser:
+        await browser.new_page()  # it stays: beside another, a tab opens with half the work
         yield browser
 
 
@@ -92,32 +94,41 @@ async def talker(home: Home, sandbox: Sandbox) -> AsyncIterator[Talker]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def visitor(browser: Browser, sandbox: Sandbox, home: Home) -> AsyncIterator[Visitor]:
+async def visitor(browser: BrowserContext, sandbox: Sandbox, home: Home) -> AsyncIterator[Visitor]:
     async with opened(browser, sandbox) as page:
         yield Visitor(page, home)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def phone(browser: Browser, sandbox: Sandbox, home: Home) -> AsyncIterator[Visitor]:
+async def phone(browser: BrowserContext, sandbox: Sandbox, home: Home) -> AsyncIterator[Visitor]:
     async with opened(browser, sandbox, width=390, height=844) as page:
         yield Visitor(page, home)
 
 
 @asynccontextmanager
 async def opened(
-    browser: Browser, sandbox: Sandbox, *, width: int = 1280, height: int = 800, place: str = ""
+    browser: BrowserContext,
+    sandbox: Sandbox,
+    *,
+    width: int = 1280,
+    height: int = 800,
+    place: str = "",
 ) -> AsyncIterator[Page]:
     """Open the page; whatever goes wrong in its scripts fails the test."""
-    context = await browser.new_context(viewport={"width": width, "height": height}, locale="en-GB")
-    page = await context.new_page()
+    page = await browser.new_page()
+    await page.set_viewport_size({"width": width, "height": height})
     page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
     await page.goto(f"{sandbox.page_url}#{place}")
     await page.locator("#title:not(:empty)", has_text="#").wait_for()
-    yield page
-    await context.close()
+    try:
+        yield page
+    finally:
+        await browser.set_offline(False)
+        await page.evaluate("localStorage.clear()")  # a later server may have this one's port
+        await page.close()
     # A refusal, or that nobody answers: the page tells both.
     expected = ("status of 400", "ERR_INTERNET_DISCONNECTED", "ERR_CONNECTION", "ERR_INCOMPLETE")
     assert [each for each in wrong if not any(one in each for one in expected)] == []

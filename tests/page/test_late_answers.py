@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import BrowserContext, Page, Route, expect
 
 from bot.sandbox import Sandbox
 from tests.page.talker import Talker
@@ -163,15 +163,13 @@ async def test_a_form_is_not_opened_where_it_was_not_asked_for(
 
 
 async def test_nothing_is_written_before_one_knows_who_one_is(
-    browser: Browser, sandbox: Sandbox
+    browser: BrowserContext, sandbox: Sandbox
 ) -> None:
-    async with await browser.new_context() as context:
-        page = await context.new_page()
-        async with held(page, "live?*") as live:
-            await page.goto(sandbox.page_url)
-            route = await live.arrived.get()
-            await expect(page.locator("#text")).to_be_disabled()
-            await page.locator("#who").click()
-            live.is_open = True
-            await route.continue_()
-            await expect(page.locator("#text")).to_be_enabled()
+    async with await browser.new_page() as page, held(page, "live?*") as live:
+        await page.goto(sandbox.page_url)
+        route = await live.arrived.get()
+        await expect(page.locator("#text")).to_be_disabled()
+        await page.locator("#who").click()
+        live.is_open = True
+        await route.continue_()
+        await expect(page.locator("#text")).to_be_enabled()

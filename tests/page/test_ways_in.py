@@ -1,7 +1,7 @@
 """By keyboard alone, on a phone, for the first time, without a token, and under the hood."""
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import BrowserContext, expect
 
 from bot.sandbox import Sandbox
 from tests.page.talker import Talker
@@ -116,14 +116,13 @@ async def test_a_suggestion_is_followed_into_its_thread(visitor: Visitor, home: 
 
 
 async def test_the_token_leaves_the_address_and_is_kept_for_the_tab(
-    visitor: Visitor, browser: Browser, sandbox: Sandbox
+    visitor: Visitor, browser: BrowserContext, sandbox: Sandbox
 ) -> None:
     assert "token" not in visitor.page.url
     await visitor.page.reload()
     await visitor.writes("still here")
     await expect(visitor.message("still here")).to_be_visible()
-    async with await browser.new_context() as context:
-        page = await context.new_page()
+    async with await browser.new_page() as page:
         await page.goto(sandbox.url)
         await expect(page.locator("#reading")).to_be_visible()
         await page.locator("#text").fill("may I?")

@@ -51,12 +51,13 @@ def test_no_part_is_too_long_or_blank(text: str, limit: int) -> None:
         assert part.text.strip()
 
 
-ADDED = re.compile(r"[\s>]*(?:```|````|~~~)[\w+]*\s*|[\s>#]*[*~|`]*|\u200b\n?|\*\*")
+ADDED = re.compile(r"[\s>]*(?:```|````|~~~)[\w+]*[\s>]*|[\s>#]*[*~|`]*|\u200b\n?|\*\*")
 DROPPED = re.compile(r"[\s>]*|#+|!")
 
 
 @unhurried
 @given(ANSWERS, LIMITS)
+@example(f"# {'z' * 172}\n\n> ```\n>     indented\n> ```", 200)  # cut in a line of quoted code
 def test_added_are_only_fences_prefixes_and_styles_and_dropped_only_blanks(
     text: str, limit: int
 ) -> None:
