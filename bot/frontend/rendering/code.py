@@ -72,6 +72,8 @@ class FenceBlock(Block):
 
     def inside(self, unit: Unit, room: int) -> Seam | None:
         """Return a cut inside a line, for one that no part can hold."""
+        if self._fits(unit):
+            return None
         place = reach(unit, room)
         line = unit.start + len(self._prefix)
         place = whole_clusters(self.document.src, line, place)
@@ -83,8 +85,12 @@ class FenceBlock(Block):
 
     def fitting(self, unit: Unit, room: int) -> int:
         """Return 0, unless no part could hold the line: only then it is cut."""
+        return 0 if self._fits(unit) else super().fitting(unit, room)
+
+    def _fits(self, unit: Unit) -> bool:
+        """Whether a part of its own could hold a line."""
         around = len(self.closing) + len(self._prefix) + len(self._marks) + len(self._language) + 2
-        return super().fitting(unit, room) if unit.size + around > self.document.limit else 0
+        return unit.size + around <= self.document.limit
 
     def _begin(self, number: int) -> int:
         """Return where the code begins in a line, behind the marks of what it is in."""

@@ -31,11 +31,12 @@ _TO_BLANK = {char: " " for char in range(33, 127) if char != ord(">")}
 
 
 class Rank(IntEnum):
-    """How good it is to cut at a place; at the first never, if it can be helped."""
+    """How good it is to cut at a place; behind a heading only if nothing else is left."""
 
     NOT = 0
-    LINE = 1
-    PARAGRAPH = 2
+    AFTER_HEADING = 1
+    LINE = 2
+    PARAGRAPH = 3
 
 
 class Change(NamedTuple):
@@ -97,7 +98,9 @@ class Document:
             tight = item == first and first == last
             rank = Rank.LINE if tight else Rank.PARAGRAPH
             own = tokens[number:] if kind == "table" else tokens[number : number + 2]
-            yield Leaf(kind, first, end, own, Rank.NOT if after_heading else rank, item == first)
+            yield Leaf(
+                kind, first, end, own, Rank.AFTER_HEADING if after_heading else rank, item == first
+            )
             last, after_heading = end, kind == "heading"
 
     def line(self, number: int) -> str:

@@ -100,15 +100,17 @@ def _cut(document: Document, units: list[Unit], size: int) -> Filled:
     if seam is None:
         seam = last.block.inside(last, room) if room > 0 else None
     if seam is None:
-        seam = _between(document, units, 0, document.limit)
+        seam = _between(document, units, 0, document.limit, least=Rank.AFTER_HEADING)
     if seam is None or seam.resume <= len(document.carry):
         seam = _forced(document, units, room)
     return _filled(document, units, seam, whole=False)
 
 
-def _between(document: Document, units: list[Unit], free: int, slack: int) -> Seam | None:
+def _between(
+    document: Document, units: list[Unit], free: int, slack: int, least: Rank = Rank.LINE
+) -> Seam | None:
     """Return the best cut between units that leaves at most so many lines free."""
-    best, rank = None, Rank.NOT
+    best, rank = None, Rank(least - 1)
     size = sum(unit.size for unit in units[:-1])
     for number in range(len(units) - 1, 0, -1):
         if free > slack or rank == Rank.PARAGRAPH or not size:

@@ -77,6 +77,9 @@ def test_each_part_is_shown_as_the_same_piece_of_the_whole(text: str, limit: int
 
 @unhurried
 @given(ANSWERS, LIMITS)
+@example(
+    f"# {'word ' * 26}\n\n```\n{'y' * 90}\n```", 200
+)  # a title stays with it, if that is possible
 def test_code_is_identical(text: str, limit: int) -> None:
     assert code_of(split(text, limit)) == code_of([text])
 
