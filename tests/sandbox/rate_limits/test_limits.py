@@ -166,11 +166,11 @@ async def test_without_limits_no_header_tells_of_any(home: Home, http: Http) -> 
 
 
 class TestARealClient:
-    """discord.py, in windows a hundredth as long."""
+    """discord.py, in windows a fifth as long."""
 
     @pytest.fixture(name="home")
     def _home(self) -> Home:
-        return make_home(limits=REAL_LIMITS.scaled(0.01))
+        return make_home(limits=REAL_LIMITS.scaled(0.2))
 
     @pytest.fixture
     async def client(self, home: Home, sandbox: Sandbox) -> AsyncIterator[Client]:
