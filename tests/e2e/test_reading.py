@@ -15,6 +15,7 @@ from bot.frontend.hearing.inbox import EMPTY
 from bot.sandbox import Gate, Place
 from bot.sandbox.model import images
 from bot.sandbox.resources.messages import UPLOAD_LIMIT
+from bot.sessions.stores.deliveries import Delivery, DeliveryStore
 from tests.e2e.stage import PATIENCE, Stage
 from tests.frontend.reading.samples import noise, pdf, picture
 
@@ -184,6 +185,21 @@ async def test_a_reply_that_adds_nothing_is_answered_plainly(stage: Stage) -> No
         await stage.alice.says(stage.bot.mention, in_=stage.desk, reply_to=answer)
         await stage.says(stage.desk, EMPTY)
     assert len(stage.model.requests) == 1
+
+
+async def test_a_reply_is_known_though_its_answer_is_noted_while_that_is_looked_up(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def too_early(store: DeliveryStore, message_id: int) -> Delivery | None:
+        await client._parts.reconciler.caught_up(f"channel-{stage.desk.id}")
+        return None  # a moment ago it was not noted
+
+    monkeypatch.setattr(DeliveryStore, "by_message", too_early)
+    async with stage.running() as client:
+        await ask(stage, "tea")
+        answer = stage.desk.messages[-1]
+        await ask(stage, "sure?", reply_to=answer)
+    assert own(stage) == "sure?"
 
 
 async def test_a_long_message_that_is_replied_to_is_shortened(stage: Stage) -> None:

@@ -120,9 +120,9 @@ class MessageReader:
             return shows.turn_id if shows.session_id == session_id else ""
         if target.author != self._client.user or not events:
             return ""
-        # Somebody may reply before it is noted under which id their answer was sent.
+        # Somebody may reply before it is noted under which id their answer was sent, or meanwhile.
         sent = await self._deliveries.of(session_id, [events[-1].turn_id])
-        return next((each.turn_id for each in sent if each.message_id is None), "")
+        return next((each.turn_id for each in sent if each.message_id in (None, target.id)), "")
 
 
 def target_of(message: discord.Message) -> discord.Message | None:
