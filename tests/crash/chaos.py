@@ -16,7 +16,7 @@ from bot.sandbox import REAL_LIMITS, ManualClock, Person, World
 from tests.crash.judge import Fate
 from tests.crash.mind import Plan
 from tests.crash.scene import Scene
-from tests.crash.town import Databases, Town, in_a_file, town, until
+from tests.crash.town import GIVES_UP, Databases, Town, in_a_file, town, until
 
 TOLD = frozenset({Fate.ANSWERED, Fate.FAILED})
 LONGEST = 120.0  # seconds that somebody waits for an answer before they go on
@@ -68,7 +68,7 @@ class Damage:
 
 async def storm(folder: Path, weather: Weather, databases: Databases = in_a_file) -> Damage:
     """Let people talk in bad weather, wait until it has settled, and judge."""
-    world = World(clock=ManualClock(running=True), limits=REAL_LIMITS)
+    world = World(clock=ManualClock(running=True), limits=REAL_LIMITS, patience=GIVES_UP)
     made = town(
         folder,
         desks=weather.channels,

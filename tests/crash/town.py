@@ -22,6 +22,7 @@ from tests.crash.points import Point, Points
 from tests.forking.client import create_forked
 
 PATIENCE = 40.0  # seconds within which anything happens, also on a busy machine
+GIVES_UP = 5.0  # seconds after which somebody whose click is not answered tries again
 QUIET = 0.25  # seconds without a step after which a bot has nothing to do
 STEP = 0.03
 UNMEASURED = {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""}
@@ -229,7 +230,7 @@ async def town(
 
     Its clock is so many seconds behind ours.
     """
-    world = world or World(clock=ManualClock(running=True))
+    world = world or World(clock=ManualClock(running=True), patience=GIVES_UP)
     if behind:
         assert isinstance(world.clock, ManualClock)
         world.clock.advance(-behind)
