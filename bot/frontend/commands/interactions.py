@@ -27,7 +27,9 @@ NOT_DONE = (
     "I cannot read or write my memory right now, so nothing was done. Please try again in a while"
 )
 
-CUT_SHORT = "I am being ended, and this was cut short. Please see whether it was done, and try again if not."
+CUT_SHORT = (
+    "I am being ended, and this was cut short. Please see whether it was done, or do it again."
+)
 
 
 class HasTasks(Protocol):
@@ -42,18 +44,26 @@ class HasTasks(Protocol):
     last_words: Tasks
 
 
+def owned(interaction: discord.Interaction) -> bool:
+    """Let the front end own what acts on it, which discord.py has begun and awaits nowhere.
+
+    Returns whether that may go on: in a process that has ended what it was at it may not.
+    """
+    acting = asyncio.current_task()
+    return acting is not None and cast(HasTasks, interaction.client).tasks.own(acting)
+
+
 async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
     """Tell Discord that it arrived, before anything else; one that is late is not acted on.
 
-    From here on the front end owns what acts on it, which discord.py has begun and awaits nowhere,
-    and says so where that is cut short.
+    From here on who clicked or commanded is told if what acts on it is cut short.
 
     Args:
         interaction: What arrived.
         thinking: Whether a form is answered by a message of its own.
     """
     client, acting = cast(HasTasks, interaction.client), asyncio.current_task()
-    if acting is None or not client.tasks.own(acting):
+    if acting is None or not owned(interaction):
         return False
     telling = client.last_words.task(_told(interaction, thinking), name="acknowledging")
 
