@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError, StorageError
+from bot.sandbox import Gate
 from bot.storage.claim import claimed
 from tests.commands import Ended, ended, printed, run, running, stopped
 from tests.setups import PATIENCE, Setup, set_up
@@ -191,6 +192,26 @@ async def test_it_can_be_stopped_while_it_starts(text: str, home: Setup, tmp_pat
         end = await in_time(process, 40.0)
     assert end.status == 0
     assert "Traceback" not in end.err
+
+
+@pytest.mark.parametrize("seconds", ["0", "1"])
+async def test_a_command_that_discord_never_takes_an_answer_to_does_not_keep_it_alive(
+    seconds: str, home: Setup, tmp_path: Path
+) -> None:
+    gate = Gate()
+    settings = {**home.settings, "SHUTDOWN_SECONDS": seconds}
+    async with running("run", in_=tmp_path, settings=settings) as process:
+        await home.sandbox.connected(home.bot, PATIENCE)
+        home.world.faults.next_request("POST", "/interactions/*/*/callback", held_by=gate)
+        commanding = asyncio.create_task(home.alice.runs("/stop", in_=home.desk))
+        await gate.reached(PATIENCE)
+        process.send_signal(signal.SIGTERM)
+        end = await in_time(process, 40.0)
+        commanding.cancel()
+    gate.release()
+    assert end.status == 0
+    assert "Traceback" not in end.err
+    assert "never" not in end.err  # as Python says of what nobody awaits or asks for
 
 
 async def test_a_model_that_hangs_does_not_keep_it_alive(home: Setup, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ class ParleyClient(discord.AutoShardedClient):
         )
         self._turnstile = Turnstile(stores.alone, self._parts.reading, pause=options.identify_pause)
         self.control, self.people = self._parts.control, self._parts.people
-        self.tasks = self._parts.work
+        self.tasks, self.last_words = self._parts.work, self._parts.showing
         self.undoing: Undoing = {
             "memory": self._parts.remembering.undo,
             "schedule": self._parts.scheduling.cancel,

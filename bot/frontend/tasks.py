@@ -36,12 +36,13 @@ class Tasks:
         self._keep(task)
         return task
 
-    def own(self) -> None:
-        """Keep the task that calls this, which somebody else has begun."""
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 - it is called from one
+    def own(self, task: asyncio.Task[Any]) -> bool:
+        """Keep a task that somebody else has begun; return whether it may go on."""
+        if self._closed:
+            return False
         if task not in self._running:
             self._keep(task)
+        return True
 
     def _keep(self, task: asyncio.Task[Any]) -> None:
         self._running.add(task)

@@ -1,13 +1,17 @@
 """A deploy as docs/run.md has it: the new process begins before the old one ends."""
 
 import asyncio
+import re
 import signal
 from asyncio import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from bot.frontend.schedules.scheduling import PAGE
+from bot.sandbox import Answer
+from bot.sessions.stores.schedules import MOST
 from tests.commands import running, stopped
 from tests.postgres import Server
 from tests.setups import PATIENCE, Setup, labels, set_up
@@ -82,3 +86,46 @@ async def test_what_a_frozen_process_was_answering_is_gone_on_with_once_it_is_en
             assert (await stopped(other)).status == 0
     said = [each.content for each in home.desk.messages if each.author is home.bot]
     assert said == ["Stopped.", "Five."]
+
+
+async def test_what_is_commanded_while_the_old_process_ends_is_done_once_and_answered(
+    home: Setup, tmp_path: Path
+) -> None:
+    answers: list[Answer] = []
+    ended = asyncio.Event()
+
+    async def command() -> None:
+        after = 0
+        while after < 2 and len(answers) < MOST:
+            after += ended.is_set()
+            named = {"when": "in 2 hours", "text": f"tea {len(answers)}"}
+            answers.append(await home.alice.runs("/remind", in_=home.desk, **named))
+
+    async with running("run", in_=tmp_path, settings=home.settings) as old:
+        await connections(home, 1)
+        async with running("run", in_=tmp_path, settings=home.settings) as new:
+            await connections(home, 2)
+            commanding = asyncio.create_task(command())
+            await answered(home, answers, 2)
+            end = await stopped(old)
+            ended.set()
+            await commanding
+            kept = [
+                (await home.alice.runs("/reminders", in_=home.desk, page=page)).text
+                for page in range(1, -(-len(answers) // PAGE) + 1)
+            ]
+            last = await stopped(new)
+    assert [each for each in answers if not each.text.startswith("I will remind you")] == []
+    said = re.findall(r"says: (tea \d+)", "\n".join(kept))
+    assert sorted(said) == sorted(f"tea {number}" for number in range(len(answers)))
+    assert [end.status, last.status] == [0, 0]
+    assert "Traceback" not in end.err + last.err
+
+
+async def answered(home: Setup, answers: Sequence[Answer], number: int) -> None:
+    """Return once so many commands are answered."""
+
+    def found() -> bool | None:
+        return True if len(answers) >= number else None
+
+    await home.world.pulse.until(found, PATIENCE, lambda: f"not {number} answers")

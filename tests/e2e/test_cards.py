@@ -3,8 +3,12 @@
 import hashlib
 from datetime import timedelta
 
+import pytest
+
 from bot.agent import tool
+from bot.errors import StorageError
 from bot.events import ApprovalDecidedEvent, utc_now
+from bot.frontend.commands.interactions import NOT_DONE
 from bot.frontend.view.reminders import reminder
 from bot.sandbox import Answer, Message, Modal, Person
 from tests.e2e.stage import Stage
@@ -190,3 +194,18 @@ async def test_a_request_that_is_about_to_expire_is_reminded_of_once(stage: Stag
             parts.reconciler.wake(f"channel-{stage.desk.id}")
             await parts.reconciler.caught_up(f"channel-{stage.desk.id}")
     assert sum("still waits for a decision" in text for text in stage.said(stage.desk)) == 1
+
+
+async def test_a_form_for_which_nothing_can_be_read_is_told(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise StorageError("the disk is gone")
+
+    stage.model.says(calls=[DELETE])
+    async with stage.running():
+        mine = await more(stage.mod, await asks(stage))
+        monkeypatch.setattr(stage.store.database, "read", broken)
+        answer = await stage.mod.clicks(mine, "Edit…")
+        monkeypatch.undo()
+    assert answer.text.startswith(NOT_DONE)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import discord
 import pytest
 
 from bot.agent import Actor, tool
@@ -17,6 +18,9 @@ from bot.agent.loop import heeding
 from bot.errors import StorageError
 from bot.events import RecordedEvent, ToolResultEvent
 from bot.frontend import ParleyClient
+from bot.frontend.commands.settings import desk
+from bot.frontend.commands.settings.desk import LATE
+from bot.frontend.commands.settings.forms import PromptForm
 from bot.frontend.hearing.inbox import EMPTY
 from bot.frontend.rate import TOO_FAST
 from bot.frontend.recovery.recovery import Recovery
@@ -300,3 +304,43 @@ async def until(
     async with asyncio.timeout(PATIENCE):
         while (session := await store.get(session_id)) is None or not holds(session):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+async def test_a_form_is_acted_on_by_the_process_that_has_opened_it(
+    stage: Stage, stores: list[PostgresSessionManager], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the other, which knows nothing of it, hears of it first."""
+    async with process(stage, stores[0]) as first, process(stage, stores[1]) as second:
+        panel = (await stage.mod.runs("/settings", in_=stage.desk)).message
+        assert panel is not None
+        form = (await stage.mod.selects(panel, "What to change", ["System prompt"])).modal
+        assert form is not None
+        knows = [each for each in (first, second) if len(each.settings_desk._open)]
+        hears_first(monkeypatch, *({first, second} - set(knows)))
+        written = {"Prompt (empty: the default)": "Be brief.", "The operator's prompt": ["add"]}
+        told = await stage.mod.submits(form, None, **written)
+        assert LATE not in [each.content for each in told.messages]
+        assert await first.settings.changes(stage.guild.id, 5)
+
+
+def hears_first(monkeypatch: pytest.MonkeyPatch, client: ParleyClient) -> None:
+    """Let a client hear of a form before the one that knows of it."""
+    heard, acted = asyncio.Event(), asyncio.Event()
+    late, submit = client.settings_desk.late, PromptForm.on_submit
+
+    async def others_first() -> None:
+        heard.set()
+        await acted.wait()
+
+    async def noted(interaction: discord.Interaction) -> None:
+        await late(interaction)
+        heard.set()
+
+    async def second(form: PromptForm, interaction: discord.Interaction) -> None:
+        await heard.wait()
+        await submit(form, interaction)
+        acted.set()
+
+    monkeypatch.setattr(desk, "others_first", others_first)
+    monkeypatch.setattr(client.settings_desk, "late", noted)
+    monkeypatch.setattr(PromptForm, "on_submit", second)

@@ -14,6 +14,7 @@ from bot.frontend.commands.interactions import (
     acknowledged,
     answer,
     channel_here,
+    owned,
     place_here,
     tell_failure,
 )
@@ -46,6 +47,10 @@ class Pressed(ui.DynamicItem[ui.Button[Any]], template=r"(?!)"):
         """Make the button that was pressed; its id says what it is about."""
         assert isinstance(item, ui.Button)  # noqa: S101 - only buttons carry these ids
         return cls(item, match["name"])
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Return whether it may be acted on."""
+        return owned(interaction)
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Do what the button is for."""

@@ -17,7 +17,7 @@ from bot.frontend.commands.card_forms import edit_form, reason_form
 from bot.frontend.commands.interactions import acknowledged, answer, place_here, tell_failure
 from bot.frontend.control import NOT_HERE
 from bot.frontend.ids import Place, PlaceKind, place_of
-from bot.frontend.refusals import DiscordError, asked
+from bot.frontend.refusals import asked
 from bot.frontend.view.shown import Button
 
 OVER = "This request has been decided."
@@ -169,7 +169,7 @@ class Opens(OfCard, template=r"(?!)"):
                 return
             form.stop()  # it is answered by its id, also after a restart
             await asked(lambda: interaction.response.send_modal(form))
-        except (DiscordError, TimeoutError) as exc:
+        except Exception as exc:  # noqa: BLE001 - whatever it is, it is logged and told
             await tell_failure(interaction, exc)
 
     async def form(self, client: HasControl, interaction: discord.Interaction) -> ui.Modal | str:

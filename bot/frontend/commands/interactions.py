@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import discord
 from discord import app_commands
@@ -26,23 +27,55 @@ NOT_DONE = (
     "I cannot read or write my memory right now, so nothing was done. Please try again in a while"
 )
 
+CUT_SHORT = (
+    "I am being ended, and this was cut short. Please see whether it was done, or do it again."
+)
+
 
 class HasTasks(Protocol):
-    """The client, as far as whoever acts on an interaction needs it."""
+    """The client, as far as whoever acts on an interaction needs it.
+
+    Attributes:
+        tasks: Those that it waits for when it ends.
+        last_words: Those that it waits for after that.
+    """
 
     tasks: Tasks
+    last_words: Tasks
+
+
+def owned(interaction: discord.Interaction) -> bool:
+    """Let the front end own what acts on it, which discord.py has begun and awaits nowhere.
+
+    Returns whether that may go on: in a process that has ended what it was at it may not.
+    """
+    acting = asyncio.current_task()
+    return acting is not None and cast(HasTasks, interaction.client).tasks.own(acting)
 
 
 async def acknowledged(interaction: discord.Interaction, *, thinking: bool = False) -> bool:
     """Tell Discord that it arrived, before anything else; one that is late is not acted on.
 
-    From here on the front end owns what acts on it, which discord.py has begun and awaits nowhere.
+    From here on who clicked or commanded is told if what acts on it is cut short.
 
     Args:
         interaction: What arrived.
         thinking: Whether a form is answered by a message of its own.
     """
-    cast(HasTasks, interaction.client).tasks.own()
+    client, acting = cast(HasTasks, interaction.client), asyncio.current_task()
+    if acting is None or not owned(interaction):
+        return False
+    telling = client.last_words.task(_told(interaction, thinking), name="acknowledging")
+
+    def ended(acting: asyncio.Task[Any]) -> None:
+        if acting.cancelling():  # discord.py lets forms end as if they had not been cancelled
+            client.last_words.start(_cut_short(interaction, telling), name="telling of an end")
+
+    acting.add_done_callback(ended)
+    return await asyncio.shield(telling)
+
+
+async def _told(interaction: discord.Interaction, thinking: bool) -> bool:
     try:
         with around("acknowledge"):
             await asked(lambda: interaction.response.defer(ephemeral=True, thinking=thinking))
@@ -51,6 +84,11 @@ async def acknowledged(interaction: discord.Interaction, *, thinking: bool = Fal
             logger.warning("an interaction could not be acknowledged: %s", exc)
         return False
     return True
+
+
+async def _cut_short(interaction: discord.Interaction, telling: asyncio.Task[bool]) -> None:
+    if await telling:
+        await answer(interaction, CUT_SHORT)
 
 
 async def answer(

@@ -9,7 +9,7 @@ import logging
 import discord
 from discord import app_commands
 
-from bot.frontend.commands.interactions import is_taken, tell_failure
+from bot.frontend.commands.interactions import is_taken, owned, tell_failure
 from bot.frontend.refusals import RefusedError, asked
 from bot.sessions.stores.marks import MarkStore
 
@@ -31,6 +31,10 @@ class Tree(app_commands.CommandTree[discord.Client]):
             allowed_installs=app_commands.AppInstallationType(guild=True, user=False),
         )
         logging.getLogger("discord.app_commands.tree").addFilter(_is_news)
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Return whether a command, or what completes one, may be acted on."""
+        return owned(interaction)
 
     async def on_error(
         self, interaction: discord.Interaction, error: app_commands.AppCommandError, /

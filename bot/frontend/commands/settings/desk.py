@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import discord
 
-from bot.frontend.commands.interactions import acknowledged, answer, channel_here
+from bot.frontend.commands.interactions import acknowledged, answer, channel_here, owned
 from bot.frontend.commands.settings import panel, topics
 from bot.frontend.commands.settings.edits import (
     FILE_LIMIT,
@@ -40,6 +40,8 @@ NOT_WRITABLE = (
 NOTHING_TO_WRITE = "The operator lets nobody change that here."
 READ_WITHIN = 1.0
 """Seconds for what a form shows: it has to be opened within three."""
+OTHERS_FIRST = 1.0
+"""Seconds for another process to take a form: somebody has to within three."""
 CHANGES = 10
 
 
@@ -57,14 +59,13 @@ class SettingsDesk:
         await asked(lambda: interaction.response.send_modal(opened))
 
     async def late(self, interaction: discord.Interaction) -> None:
-        """Answer whoever sends a form off that this process knows nothing of."""
+        """Answer whoever sends a form off that no process knows anything of."""
         data = cast("dict[str, Any]", interaction.data or {})
         name = str(data.get("custom_id", ""))
-        if (
-            name.startswith(FORM)
-            and name not in self._open
-            and await acknowledged(interaction, thinking=True)
-        ):
+        if not name.startswith(FORM) or name in self._open or not owned(interaction):
+            return
+        await others_first()
+        if await acknowledged(interaction, thinking=True):
             await answer(interaction, LATE)
 
     def may_manage(self, interaction: discord.Interaction) -> bool:
@@ -228,6 +229,11 @@ async def show(interaction: discord.Interaction, shown: Shown) -> None:
         )
     except DiscordError as exc:
         logger.warning("a panel could not be shown: %s", exc)
+
+
+async def others_first() -> None:
+    """Let another process take a form that may have been opened there, as before a deploy."""
+    await asyncio.sleep(OTHERS_FIRST)
 
 
 def _home(scope: Scope) -> Home:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 import discord
 from discord import ui
 
-from bot.frontend.commands.interactions import tell_failure
+from bot.frontend.commands.interactions import owned, tell_failure
 from bot.frontend.commands.settings.topics import (
     OF_SERVERS,
     TITLES,
@@ -93,6 +93,10 @@ class PanelItem(
         """Make the one that was used; its id says what it is about."""
         channel, origin, page = (int(match[name]) for name in ("channel", "origin", "page"))
         return cls(item, Address(match["what"], channel, origin, match["topic"], page))
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        """Return whether it may be acted on."""
+        return owned(interaction)
 
     async def callback(self, interaction: discord.Interaction) -> None:
         """Do what it is for."""
