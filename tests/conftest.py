@@ -32,7 +32,7 @@ def pytest_sessionfinish() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Measure nothing while a test runs that is left out of what is measured."""
-    with unmeasured(item.path.relative_to(item.config.rootpath)):
+    with unmeasured(item.path):
         return (yield)
 
 
