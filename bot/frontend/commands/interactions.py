@@ -28,7 +28,7 @@ NOT_DONE = (
 )
 
 CUT_SHORT = (
-    "I am being ended, and this was cut short. Please see whether it was done, and if not, try again."
+    "I am being ended, and this was cut short. Please look whether it was done; if not, try again."
 )
 
 
