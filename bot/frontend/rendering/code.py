@@ -88,9 +88,12 @@ class FenceBlock(Block):
         return 0 if self._fits(unit) else super().fitting(unit, room)
 
     def _fits(self, unit: Unit) -> bool:
-        """Whether a part of its own could hold a line."""
-        around = len(self.closing) + len(self._prefix) + len(self._marks) + len(self._language) + 2
-        return unit.size + around <= self.document.limit
+        """Whether a part of its own could hold a line, or the first one with what opens it."""
+        if unit.start == self.document.starts[self.first + 1]:
+            opening = self.unit(self.first, self.first + 1, self.rank, *self._opening()).size
+        else:
+            opening = len(self._prefix) + len(self._marks) + len(self._language) + 1
+        return opening + unit.size + 1 + len(self.closing) <= self.document.limit
 
     def _begin(self, number: int) -> int:
         """Return where the code begins in a line, behind the marks of what it is in."""

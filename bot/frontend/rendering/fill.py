@@ -94,7 +94,7 @@ def _goes_over(unit: Unit, room: int) -> bool:
 def _cut(document: Document, units: list[Unit], size: int) -> Filled:
     """Cut where the last of the units goes over the limit; `size` is that of those before."""
     last, room = units[-1], document.limit - size
-    if last.block.is_open_after(last):
+    if last.block.closing:  # wherever it is cut, that has to follow
         room -= 1 + len(last.block.closing)
     seam = _between(document, units, last.block.fitting(last, room), SLACK)
     if seam is None:

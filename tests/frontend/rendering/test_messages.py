@@ -77,6 +77,20 @@ def test_a_line_of_code_that_is_cut_in_a_quote_keeps_its_prefix() -> None:
     assert code_of(messages).count("b") == 5000
 
 
+@pytest.mark.parametrize(
+    ("around", "begin"), [("", ""), ("> ", "> "), ("  ", "- "), (">   ", "> - "), ("  > ", "- > ")]
+)
+@pytest.mark.parametrize("end", ["\n{}z\n{}```", "\n{}```", "", "\n\nafter"])
+def test_a_line_of_code_of_any_length_is_shown_in_its_block(
+    around: str, begin: str, end: str
+) -> None:
+    for size in (*range(1970, 2010), *range(2225, 2245)):
+        messages = split(f"{begin}```py\n{around}{'y' * size}{end.format(around, around)}")
+        assert max(map(len, messages)) <= 2000
+        assert code_of(messages).count("y") == size
+        assert all("y" in code_of([each]) for each in messages[:-1])
+
+
 def test_a_word_longer_than_a_message_is_cut_between_characters() -> None:
     family = "👨‍👩‍👧"
     messages = split(family * 1000)
