@@ -138,9 +138,9 @@ async def greeted(running: Sandbox, bot: Bot, greeting: str) -> AsyncIterator[No
 
 async def restarted(process: BotProcess, running: Sandbox, bot: Bot) -> None:
     """End the bot's process, and return once the next one is there."""
-    before = running.connections
     await process.restart()
-    await running.connected(bot, besides=before)
+    left = running.connections  # what it has left may not be noticed yet
+    await running.connected(bot, besides=left)
 
 
 async def keep_running(bot: BotProcess, stop: asyncio.Event) -> None:
